@@ -1,0 +1,1 @@
+"""nearly finds what is nearly the same."""
