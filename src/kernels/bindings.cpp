@@ -1,3 +1,206 @@
-// The kernels as a Python module: arrays in, arrays out, interpreter lock released.
-#include <nanobind/nanobind.h>
-NB_MODULE(_kernels, m) { m.attr("ready") = true; }
+// The kernels as a Python module: arrays in, arrays out, the interpreter lock released.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+
+#include <string_view>
+#include <tuple>
+
+#include "arrays.hpp"
+#include "candidates.hpp"
+#include "clusters.hpp"
+#include "jaccard.hpp"
+#include "signatures.hpp"
+
+namespace nearly {
+
+using Offsets = Column<std::int64_t>;
+using Bytes = Column<std::uint8_t>;
+using Release = nb::gil_scoped_release;
+
+static Shingling shingling_of(std::string_view unit, std::size_t k, std::uint64_t seed) {
+    if (k == 0) throw std::invalid_argument("k must be at least 1");
+    return {unit == "word" ? Unit::word : Unit::character, k, seed};
+}
+
+template <typename Signer>
+static void sign_each(const Texts &texts, Shingling shingling, std::size_t positions, auto &&receive) {
+    Shingler shingler(shingling);
+    Signer signer(positions, shingling.seed);
+    std::vector<std::uint32_t> signature(positions);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const auto hashes = shingler(texts[i], texts.end());
+        if (hashes.empty())
+            std::fill(signature.begin(), signature.end(), 0);
+        else
+            signer(hashes, signature);
+        receive(i, hashes.size(), std::span<const std::uint32_t>(signature));
+    }
+}
+
+static void sign_with(std::string_view scheme, const Texts &texts, Shingling shingling, std::size_t positions,
+                      auto &&receive) {
+    if (scheme == "independent")
+        sign_each<IndependentSigner>(texts, shingling, positions, receive);
+    else
+        sign_each<OnePermutationSigner>(texts, shingling, positions, receive);
+}
+
+static auto signatures(const Offsets &offsets, const Bytes &data, std::string_view unit, std::size_t k,
+                       std::uint64_t seed, std::string_view scheme, std::size_t positions) {
+    const Texts texts = texts_of(offsets, data);
+    std::vector<std::uint32_t> all(texts.size() * positions);
+    {
+        Release release;
+        sign_with(scheme, texts, shingling_of(unit, k, seed), positions,
+                  [&](std::size_t i, std::size_t, std::span<const std::uint32_t> signature) {
+                      std::copy(signature.begin(), signature.end(), all.begin() + i * positions);
+                  });
+    }
+    return give(std::move(all), {texts.size(), positions});
+}
+
+static auto sign(const Offsets &offsets, const Bytes &data, std::string_view unit, std::size_t k, std::uint64_t seed,
+                 std::string_view scheme, std::size_t bands, std::size_t rows) {
+    const Texts texts = texts_of(offsets, data);
+    const std::size_t count = texts.size(), width = sketch_words(bands * rows);
+    std::vector<std::uint32_t> sizes(count), keys(count * bands);
+    std::vector<std::uint64_t> contents(2 * count), sketches(count * width);
+    {
+        Release release;
+        const auto keep = [&](std::size_t i, std::size_t size, std::span<const std::uint32_t> signature) {
+            sizes[i] = static_cast<std::uint32_t>(size);
+            for (std::size_t b = 0; b < bands; ++b) keys[i * bands + b] = band_key(signature.subspan(b * rows, rows));
+            sketch(signature, sketches.data() + i * width);
+            const Content content = hash_content(texts[i].data(), texts[i].size());
+            contents[2 * i] = content.high;
+            contents[2 * i + 1] = content.low;
+        };
+        sign_with(scheme, texts, shingling_of(unit, k, seed), bands * rows, keep);
+    }
+    return std::tuple(give(std::move(sizes)), give(std::move(contents), {count, 2}),
+                      give(std::move(keys), {count, bands}), give(std::move(sketches), {count, width}));
+}
+
+static auto contents(const Offsets &offsets, const Bytes &data) {
+    const Texts texts = texts_of(offsets, data);
+    std::vector<std::uint64_t> all(2 * texts.size());
+    {
+        Release release;
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            const Content content = hash_content(texts[i].data(), texts[i].size());
+            all[2 * i] = content.high;
+            all[2 * i + 1] = content.low;
+        }
+    }
+    return give(std::move(all), {texts.size(), 2});
+}
+
+static auto candidates_of_band(const Column<std::uint32_t> &keys, const Column<std::uint32_t> &documents,
+                               const Matrix<std::uint64_t> &sketches, std::uint32_t most_different, std::size_t hubs) {
+    if (keys.size() != documents.size()) throw std::invalid_argument("each document needs one key");
+    Candidates found;
+    {
+        Release release;
+        found = band_candidates(span_of(keys), span_of(documents), {span_of(sketches), sketches.shape(1)},
+                                most_different, hubs);
+    }
+    return std::pair(give(std::move(found.pairs)), found.compared);
+}
+
+static auto places_of_shared_keys(const Column<std::uint32_t> &keys) {
+    std::vector<std::uint32_t> places;
+    {
+        Release release;
+        places = shared_keys(span_of(keys));
+    }
+    return give(std::move(places));
+}
+
+static auto unique_pairs(const Column<std::uint64_t> &pairs) {
+    std::vector<std::uint64_t> unique(pairs.data(), pairs.data() + pairs.size());
+    {
+        Release release;
+        unique = sorted_unique(std::move(unique));
+    }
+    return give(std::move(unique));
+}
+
+static auto sets_of(const Offsets &offsets, const Bytes &data, std::string_view unit, std::size_t k,
+                    std::uint64_t seed) {
+    Sets sets;
+    {
+        const Texts texts = texts_of(offsets, data);
+        Release release;
+        sets = shingle_sets(texts, shingling_of(unit, k, seed));
+    }
+    return std::pair(give(std::move(sets.offsets)), give(std::move(sets.hashes)));
+}
+
+static auto similarities(const Offsets &offsets, const Column<std::uint64_t> &hashes, const Column<std::uint32_t> &as,
+                         const Column<std::uint32_t> &bs, std::uint64_t numerator, std::uint64_t denominator) {
+    std::vector<double> all(as.size());
+    {
+        Release release;
+        const auto set = [&](std::uint32_t i) {
+            return Set(hashes.data() + offsets.data()[i], hashes.data() + offsets.data()[i + 1]);
+        };
+        for (std::size_t i = 0; i < all.size(); ++i)
+            all[i] = verify(set(as.data()[i]), set(bs.data()[i]), {numerator, denominator});
+    }
+    return give(std::move(all));
+}
+
+static std::uint64_t shared(const Column<std::uint64_t> &a, const Column<std::uint64_t> &b) {
+    return count_shared(span_of(a), span_of(b), 0);
+}
+
+static auto first_occurrences(const Matrix<std::uint64_t> &contents) {
+    if (contents.shape(1) != 2) throw std::invalid_argument("a content is two words");
+    std::vector<std::uint32_t> first;
+    {
+        Release release;
+        first = first_seen({reinterpret_cast<const Content *>(contents.data()), contents.shape(0)});
+    }
+    return give(std::move(first));
+}
+
+static auto components_of(const Column<std::uint32_t> &as, const Column<std::uint32_t> &bs, std::size_t documents) {
+    std::vector<std::uint32_t> labels;
+    {
+        Release release;
+        labels = components(span_of(as), span_of(bs), documents);
+    }
+    return give(std::move(labels));
+}
+
+static auto leaders_of(const Column<std::uint32_t> &as, const Column<std::uint32_t> &bs,
+                       const Column<double> &similarities, const Column<std::uint32_t> &order) {
+    std::vector<std::uint32_t> labels;
+    {
+        Release release;
+        labels = leaders(span_of(as), span_of(bs), span_of(similarities), span_of(order));
+    }
+    return give(std::move(labels));
+}
+
+}  // namespace nearly
+
+NB_MODULE(_kernels, m) {
+    using namespace nanobind::literals;
+    m.def("signatures", &nearly::signatures, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "scheme"_a,
+          "positions"_a);
+    m.def("sign", &nearly::sign, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "scheme"_a, "bands"_a, "rows"_a);
+    m.def("contents", &nearly::contents, "offsets"_a, "data"_a);
+    m.def("band_candidates", &nearly::candidates_of_band, "keys"_a, "documents"_a, "sketches"_a, "most_different"_a,
+          "hubs"_a);
+    m.def("shared_keys", &nearly::places_of_shared_keys, "keys"_a);
+    m.def("unique_pairs", &nearly::unique_pairs, "pairs"_a);
+    m.def("shingle_sets", &nearly::sets_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a);
+    m.def("similarities", &nearly::similarities, "offsets"_a, "hashes"_a, "a"_a, "b"_a, "numerator"_a,
+          "denominator"_a);
+    m.def("shared", &nearly::shared, "a"_a, "b"_a);
+    m.def("first_seen", &nearly::first_occurrences, "contents"_a);
+    m.def("components", &nearly::components_of, "a"_a, "b"_a, "documents"_a);
+    m.def("leaders", &nearly::leaders_of, "a"_a, "b"_a, "similarities"_a, "order"_a);
+}

@@ -1,1 +1,73 @@
-"""nearly finds what is nearly the same."""
+"""nearly finds what is nearly the same.
+
+    import nearly
+
+    found = nearly.find("tweets.csv", text="text", threshold=0.7)
+    found.pairs      # id_a, id_b, similarity: exact, ordered, the same every time
+    found.clusters   # id, cluster, weakest
+
+Nothing heavy is imported until it is used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nearly.api import dedup, find
+    from nearly.comparing import compare
+    from nearly.errors import (
+        MissingError,
+        NearlyError,
+        SettingsError,
+        SinkError,
+        SourceError,
+        UnreadableError,
+    )
+    from nearly.results import Comparison, Deduplicated, Found
+    from nearly.settings import Settings, TextSettings
+
+__all__ = [
+    "Comparison",
+    "Deduplicated",
+    "Found",
+    "MissingError",
+    "NearlyError",
+    "Settings",
+    "SettingsError",
+    "SinkError",
+    "SourceError",
+    "TextSettings",
+    "UnreadableError",
+    "compare",
+    "dedup",
+    "find",
+]
+
+_HOMES = {
+    "Comparison": "nearly.results",
+    "Deduplicated": "nearly.results",
+    "Found": "nearly.results",
+    "MissingError": "nearly.errors",
+    "NearlyError": "nearly.errors",
+    "Settings": "nearly.settings",
+    "SettingsError": "nearly.errors",
+    "SinkError": "nearly.errors",
+    "SourceError": "nearly.errors",
+    "TextSettings": "nearly.settings",
+    "UnreadableError": "nearly.errors",
+    "compare": "nearly.comparing",
+    "dedup": "nearly.api",
+    "find": "nearly.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'nearly' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, TypedDict, get_args
 
 from nearly.errors import SettingsError
 
@@ -18,6 +18,7 @@ __all__ = [
     "Clustering",
     "Form",
     "Keeping",
+    "Options",
     "Scheme",
     "Settings",
     "Spacing",
@@ -77,10 +78,6 @@ class TextSettings:
             raise SettingsError("k is 'auto'; it has to be resolved on documents before it is used")
         return self.k
 
-    def with_k(self, k: int) -> Self:
-        """The same settings with `k` decided."""
-        return replace(self, k=k)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -111,6 +108,18 @@ class Settings:
             raise SettingsError(f"seed is {self.seed!r}; give a whole number from 0 to 2**64 - 1")
         _check_bands(self.bands, self.rows)
 
+    @classmethod
+    def of(cls, **options: Any) -> Self:
+        """From one flat list of options, as a command line or a call gives them."""
+        names = {f.name for f in fields(TextSettings)}
+        text = {name: options.pop(name) for name in list(options) if name in names}
+        _check_names(cls, options)
+        return cls(text=TextSettings(**text), **options)
+
+    def with_k(self, k: int) -> Self:
+        """The same settings with `k` decided."""
+        return replace(self, text=replace(self.text, k=k))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         plain = asdict(self)
@@ -132,6 +141,31 @@ class Settings:
         """Sixteen hex digits that differ wherever the answer could."""
         plain = json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(plain.encode()).hexdigest()[:16]
+
+
+class Options(TypedDict, total=False):
+    """All settings by name, for the signatures of public functions."""
+
+    unit: Unit
+    k: int | Literal["auto"]
+    form: Form
+    case: Case
+    accents: Keeping
+    digits: Keeping
+    punctuation: Keeping
+    mentions: Keeping
+    space: Spacing
+    stop_words: tuple[str, ...]
+    raw: bool
+    threshold: float
+    recall: float
+    permutations: int
+    bands: int | None
+    rows: int | None
+    scheme: Scheme
+    seed: int
+    all_pairs: bool
+    cluster: Clustering
 
 
 _CHOICES: dict[str, Any] = {

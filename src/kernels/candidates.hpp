@@ -1,0 +1,110 @@
+// From one band's keys to candidates: documents in one bucket whose sketches agree enough.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hashing.hpp"
+#include "radix.hpp"
+
+namespace nearly {
+
+struct Sketches {
+    std::span<const std::uint64_t> words;
+    std::size_t width;
+
+    const std::uint64_t *operator[](std::size_t i) const { return words.data() + i * width; }
+};
+
+struct Candidates {
+    std::vector<std::uint64_t> pairs;  // the lower document in the upper half
+    std::uint64_t compared = 0;        // pairs that met in a bucket
+};
+
+inline std::uint64_t pack_pair(std::uint64_t a, std::uint64_t b) { return a < b ? a << 32 | b : b << 32 | a; }
+
+// Documents of the same key, ordered by key and then by document.
+inline std::vector<std::uint64_t> sort_by_key(std::span<const std::uint32_t> keys,
+                                              std::span<const std::uint32_t> documents) {
+    std::vector<std::uint64_t> entries(documents.size());
+    for (std::size_t i = 0; i < documents.size(); ++i)
+        entries[i] = static_cast<std::uint64_t>(keys[i]) << 32 | documents[i];
+    radix_sort(entries, 32, 64);
+    return entries;
+}
+
+// Compares entry `first` with those in [from, to): the others of its bucket.
+NEARLY_CLONES inline void compare_sketches(const Sketches &sketches, const std::uint64_t *entries,
+                                           std::size_t first, std::size_t from, std::size_t to,
+                                           std::uint32_t most_different, std::vector<std::uint64_t> &pairs) {
+    constexpr std::uint64_t LOW_BITS = 0x5555555555555555;
+    const auto document = static_cast<std::uint32_t>(entries[first]);
+    const std::uint64_t *mine = sketches[document];
+    for (std::size_t j = from; j < to; ++j) {
+        const auto other = static_cast<std::uint32_t>(entries[j]);
+        const std::uint64_t *theirs = sketches[other];
+        std::uint32_t different = 0;
+        for (std::size_t w = 0; w < sketches.width; ++w) {
+            const std::uint64_t bits = mine[w] ^ theirs[w];
+            different += static_cast<std::uint32_t>(std::popcount((bits | bits >> 1) & LOW_BITS));
+        }
+        if (different <= most_different) pairs.push_back(pack_pair(document, other));
+    }
+}
+
+// All pairs of a bucket; or, with hubs, each document with the bucket's first `hubs` only,
+// which connects whatever is similar to one of them at a cost linear in the bucket.
+inline void compare_bucket(const Sketches &sketches, std::span<const std::uint64_t> bucket,
+                           std::uint32_t most_different, std::size_t hubs, Candidates &candidates) {
+    const std::size_t firsts = hubs == 0 ? bucket.size() : std::min(hubs, bucket.size());
+    for (std::size_t i = 0; i < firsts; ++i) {
+        candidates.compared += bucket.size() - i - 1;
+        compare_sketches(sketches, bucket.data(), i, i + 1, bucket.size(), most_different, candidates.pairs);
+    }
+}
+
+// The places, in ascending order, of keys that occur more than once.
+inline std::vector<std::uint32_t> shared_keys(std::span<const std::uint32_t> keys) {
+    std::vector<std::uint64_t> entries(keys.size());
+    for (std::uint64_t i = 0; i < keys.size(); ++i) entries[i] = static_cast<std::uint64_t>(keys[i]) << 32 | i;
+    radix_sort(entries, 32, 64);
+    std::vector<bool> is_shared(keys.size());
+    for (std::size_t i = 1; i < entries.size(); ++i)
+        if (entries[i] >> 32 == entries[i - 1] >> 32)
+            is_shared[static_cast<std::uint32_t>(entries[i])] = is_shared[static_cast<std::uint32_t>(entries[i - 1])] = true;
+    std::vector<std::uint32_t> places;
+    for (std::uint32_t i = 0; i < keys.size(); ++i)
+        if (is_shared[i]) places.push_back(i);
+    return places;
+}
+
+// `keys[i]` and `documents[i]` belong together; sketches are looked up by document.
+inline Candidates band_candidates(std::span<const std::uint32_t> keys, std::span<const std::uint32_t> documents,
+                                  const Sketches &sketches, std::uint32_t most_different, std::size_t hubs) {
+    const std::vector<std::uint64_t> entries = sort_by_key(keys, documents);
+    Candidates candidates;
+    for (std::size_t start = 0; start < entries.size();) {
+        std::size_t end = start + 1;
+        while (end < entries.size() && entries[end] >> 32 == entries[start] >> 32) ++end;
+        if (end - start > 1)
+            compare_bucket(sketches, {entries.data() + start, end - start}, most_different, hubs, candidates);
+        start = end;
+    }
+    return candidates;
+}
+
+// Sorted, each once.
+inline std::vector<std::uint64_t> sorted_unique(std::vector<std::uint64_t> pairs) {
+    std::uint64_t all = 0;
+    for (const std::uint64_t pair : pairs) all |= pair;
+    const auto low = static_cast<std::uint32_t>(all), high = static_cast<std::uint32_t>(all >> 32);
+    radix_sort(pairs, 0, static_cast<unsigned>(std::bit_width(low)));
+    radix_sort(pairs, 32, 32 + static_cast<unsigned>(std::bit_width(high)));
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    return pairs;
+}
+
+}  // namespace nearly

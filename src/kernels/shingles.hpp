@@ -1,0 +1,143 @@
+// From a document to the 64-bit hashes of its shingles, repeats included.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hashing.hpp"
+#include "texts.hpp"
+
+namespace nearly {
+
+enum class Unit { character, word };
+
+struct Shingling {
+    Unit unit;
+    std::size_t k;
+    std::uint64_t seed;
+};
+
+// Unicode's White_Space property.
+inline bool is_space(std::uint32_t c) {
+    return (c >= 9 && c <= 13) || c == 32 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+           (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
+           c == 0x205F || c == 0x3000;
+}
+
+// The length in bytes of the white space that starts here, or 0. Text is well-formed UTF-8.
+inline std::size_t space_length(const std::uint8_t *at, const std::uint8_t *end) {
+    const std::uint8_t first = *at;
+    if (first < 0x80) return is_space(first) ? 1 : 0;
+    if (first == 0xC2 && end - at >= 2) return is_space(0x80u | (at[1] & 0x3F)) ? 2 : 0;
+    if (first >= 0xE1 && first <= 0xE3 && end - at >= 3) {
+        const std::uint32_t c = (first & 0x0Fu) << 12 | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
+        return is_space(c) ? 3 : 0;
+    }
+    return 0;
+}
+
+class Shingler {
+  public:
+    explicit Shingler(Shingling shingling) : shingling_(shingling) {
+        for (std::size_t i = 1; i < shingling.k; ++i) leading_ *= WORD_BASE;
+    }
+
+    // The hashes stay valid until the next call; `limit` is where readable memory ends.
+    std::span<const std::uint64_t> operator()(std::span<const std::uint8_t> text,
+                                              const std::uint8_t *limit) {
+        if (text.empty()) return {};
+        if (shingling_.unit == Unit::word) return words(text);
+        const bool ascii = is_ascii(text);
+        if (ascii && text.size() <= shingling_.k) return whole(text);
+        return ascii ? bytes(text, limit) : characters(text);
+    }
+
+  private:
+    Shingling shingling_;
+    std::uint64_t leading_ = 1;  // WORD_BASE to the power k - 1
+    std::vector<std::uint64_t> hashes_, words_;
+    std::vector<std::size_t> starts_;
+
+    static bool is_ascii(std::span<const std::uint8_t> text) {
+        std::uint8_t all = 0;
+        for (const std::uint8_t byte : text) all |= byte;
+        return all < 0x80;
+    }
+
+    std::span<const std::uint64_t> whole(std::span<const std::uint8_t> text) {
+        hashes_.assign(1, hash_bytes(shingling_.seed, text.data(), text.size()));
+        return hashes_;
+    }
+
+    std::span<const std::uint64_t> bytes(std::span<const std::uint8_t> text,
+                                         const std::uint8_t *limit) {
+        const std::size_t k = shingling_.k, count = text.size() - k + 1;
+        hashes_.resize(count);
+        std::size_t i = 0;
+        if (k <= 8) {
+            const auto safe = std::min<std::ptrdiff_t>(count, limit - text.data() - 7);
+            if (safe > 0) i = static_cast<std::size_t>(safe);
+            short_windows(text.data(), i, k, start_hash(shingling_.seed, k), hashes_.data());
+        }
+        for (; i < count; ++i) hashes_[i] = hash_bytes(shingling_.seed, text.data() + i, k);
+        return hashes_;
+    }
+
+    // Windows of at most eight bytes are one masked load each: nothing rolls, so that all of
+    // them can be in flight at once.
+    static void short_windows(const std::uint8_t *text, std::size_t count, std::size_t k,
+                              std::uint64_t start, std::uint64_t *hashes) {
+        const std::uint64_t mask = k == 8 ? ~0ull : (1ull << (8 * k)) - 1;
+        for (std::size_t i = 0; i < count; ++i) hashes[i] = mix(start ^ (load_word(text + i) & mask));
+    }
+
+    std::span<const std::uint64_t> characters(std::span<const std::uint8_t> text) {
+        starts_.clear();
+        for (std::size_t i = 0; i < text.size(); ++i)
+            if ((text[i] & 0xC0) != 0x80) starts_.push_back(i);
+        if (starts_.size() <= shingling_.k) return whole(text);
+        starts_.push_back(text.size());
+        hashes_.resize(starts_.size() - shingling_.k);
+        for (std::size_t i = 0; i < hashes_.size(); ++i) {
+            const std::size_t start = starts_[i], end = starts_[i + shingling_.k];
+            hashes_[i] = hash_bytes(shingling_.seed, text.data() + start, end - start);
+        }
+        return hashes_;
+    }
+
+    void split(std::span<const std::uint8_t> text) {
+        words_.clear();
+        const std::uint8_t *at = text.data(), *const end = at + text.size(), *start = at;
+        while (at < end) {
+            const std::size_t space = space_length(at, end);
+            if (space == 0) {
+                ++at;
+                continue;
+            }
+            if (at > start) words_.push_back(hash_bytes(shingling_.seed, start, at - start));
+            start = at += space;
+        }
+        if (at > start) words_.push_back(hash_bytes(shingling_.seed, start, at - start));
+    }
+
+    // A polynomial in the hashes of k words, rolled along them.
+    std::span<const std::uint64_t> words(std::span<const std::uint8_t> text) {
+        split(text);
+        if (words_.empty()) return {};
+        const std::size_t k = std::min(shingling_.k, words_.size());
+        const std::uint64_t start = start_hash(shingling_.seed, k);
+        std::uint64_t rolled = 0;
+        for (std::size_t i = 0; i < k; ++i) rolled = rolled * WORD_BASE + words_[i];
+        hashes_.resize(words_.size() - k + 1);
+        hashes_[0] = mix(start ^ rolled);
+        for (std::size_t i = 1; i < hashes_.size(); ++i) {
+            rolled = (rolled - words_[i - 1] * leading_) * WORD_BASE + words_[i + k - 1];
+            hashes_[i] = mix(start ^ rolled);
+        }
+        return hashes_;
+    }
+};
+
+}  // namespace nearly

@@ -1,0 +1,22 @@
+// A view of an Arrow large_string array: documents as spans of UTF-8 bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace nearly {
+
+struct Texts {
+    std::span<const std::int64_t> offsets;  // one more than there are documents
+    const std::uint8_t *data;
+
+    std::size_t size() const { return offsets.size() - 1; }
+    std::span<const std::uint8_t> operator[](std::size_t i) const {
+        return {data + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
+    }
+    // Words may be loaded past the end of a document, never past the end of them all.
+    const std::uint8_t *end() const { return data + offsets.back(); }
+};
+
+}  // namespace nearly

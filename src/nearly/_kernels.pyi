@@ -1,0 +1,40 @@
+"""The compiled loops; src/kernels/bindings.cpp."""
+
+import numpy as np
+import numpy.typing as npt
+
+Offsets = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+U32 = npt.NDArray[np.uint32]
+U64 = npt.NDArray[np.uint64]
+F64 = npt.NDArray[np.float64]
+
+def signatures(
+    offsets: Offsets, data: Bytes, unit: str, k: int, seed: int, scheme: str, positions: int
+) -> U32: ...
+def sign(
+    offsets: Offsets,
+    data: Bytes,
+    unit: str,
+    k: int,
+    seed: int,
+    scheme: str,
+    bands: int,
+    rows: int,
+) -> tuple[U32, U64, U32, U64]: ...
+def contents(offsets: Offsets, data: Bytes) -> U64: ...
+def band_candidates(
+    keys: U32, documents: U32, sketches: U64, most_different: int, hubs: int
+) -> tuple[U64, int]: ...
+def shared_keys(keys: U32) -> U32: ...
+def unique_pairs(pairs: U64) -> U64: ...
+def shingle_sets(
+    offsets: Offsets, data: Bytes, unit: str, k: int, seed: int
+) -> tuple[Offsets, U64]: ...
+def similarities(
+    offsets: Offsets, hashes: U64, a: U32, b: U32, numerator: int, denominator: int
+) -> F64: ...
+def shared(a: U64, b: U64) -> int: ...
+def first_seen(contents: U64) -> U32: ...
+def components(a: U32, b: U32, documents: int) -> U32: ...
+def leaders(a: U32, b: U32, similarities: F64, order: U32) -> U32: ...

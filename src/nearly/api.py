@@ -1,0 +1,100 @@
+"""The public functions: plain arguments in, one call of the pipeline, results out."""
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from nearly import pipeline
+from nearly.engines.base import Progress
+from nearly.engines.local import LocalEngine
+from nearly.results import Deduplicated, Found
+from nearly.settings import Options, Settings
+from nearly.sources import Skipped, open_source
+from nearly.survivors import Keep
+
+__all__ = ["dedup", "find"]
+
+
+class Silence:
+    """Progress that nobody watches."""
+
+    def stage(self, name: str, total: int | None) -> None:
+        """See `Progress`."""
+
+    def advance(self, steps: int = 1) -> None:
+        """See `Progress`."""
+
+
+class Running(TypedDict, total=False):
+    """How a run goes about it; none of it changes the answer.
+
+    `id`, `text`: names of columns. `glob`: which files of a folder. `lines`: a document a line.
+    `strict`: a bad record is an error. `threads`, `memory` (bytes held before spilling to disk),
+    `temporary` (a folder for that): what the run may use. `progress`: who watches.
+    """
+
+    id: str | None
+    text: str | None
+    glob: str | None
+    lines: bool
+    strict: bool
+    threads: int | None
+    memory: int | None
+    temporary: str | Path | None
+    progress: Progress
+
+
+class Arguments(Running, Options, total=False):
+    """Everything that `find` and `dedup` take."""
+
+
+def find(source: Any, **arguments: Unpack[Arguments]) -> Found:
+    """Find every pair of documents at least as similar as `threshold`.
+
+    `source` is a path, a glob, a list of paths, a SQL query, a list of texts, a dict of id to
+    text, or a pandas, polars or Arrow table. See `Running` and `Settings` for the arguments.
+    """
+    with _run(source, arguments) as (opened, settings, engine, skipped):
+        return pipeline.find(opened, settings, engine, skipped)
+
+
+def dedup(source: Any, *, keep: str = "first", **arguments: Unpack[Arguments]) -> Deduplicated:
+    """Keep one document of each cluster.
+
+    `keep` is first, last, longest, shortest, newest:COLUMN, oldest:COLUMN, max:COLUMN or
+    min:COLUMN. Takes what `find` takes.
+    """
+    rule = Keep.parse(keep)
+    with _run(source, arguments) as (opened, settings, engine, skipped):
+        return pipeline.dedup(opened, settings, engine, skipped, rule)
+
+
+@contextmanager
+def _run(given: Any, arguments: Arguments) -> Iterator[tuple[Any, Settings, LocalEngine, Skipped]]:
+    options: dict[str, Any] = dict(arguments)
+    running = {name: options.pop(name) for name in Running.__annotations__ if name in options}
+    settings = Settings.of(**options)
+    folder = Path(tempfile.mkdtemp(prefix="nearly-", dir=running.get("temporary")))
+    source = open_source(
+        given,
+        id=running.get("id"),
+        text=running.get("text"),
+        glob=running.get("glob"),
+        lines=running.get("lines", False),
+        threads=running.get("threads"),
+        temporary=folder,
+    )
+    # Results may read the source again: the folder goes when the source does.
+    weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)
+    engine = LocalEngine(
+        folder=folder,
+        progress=running.get("progress") or Silence(),
+        threads=running.get("threads"),
+        memory=running.get("memory"),
+    )
+    with engine:
+        yield source, settings, engine, Skipped(strict=running.get("strict", False))

@@ -1,0 +1,1 @@
+"""Where the pipeline runs: on this machine, or on many."""

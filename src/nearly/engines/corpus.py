@@ -1,0 +1,153 @@
+"""The documents of one run on one machine: texts, ids, keys and sketches, by number."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearly import _kernels
+from nearly.engines.memory import Budget
+from nearly.engines.spool import ColumnStore, RowStore, TextStore
+from nearly.settings import Settings
+from nearly.stages.buffers import matrix_of, spans
+from nearly.stages.pairs import Documents
+from nearly.stages.sign import sketch_words
+from nearly.tuning import Banding
+
+__all__ = ["LocalCorpus", "auto_k"]
+
+#: From this many characters on a document is no longer a message but an article.
+LONG = 2_000
+
+
+def auto_k(unit: str, mean_length: float) -> int:
+    """5 characters for short documents, 9 for long ones (kth, on k-shingles); 3 or 5 words."""
+    is_long = mean_length >= LONG
+    return (9 if is_long else 5) if unit == "char" else (5 if is_long else 3)
+
+
+class LocalCorpus:
+    """Filled in two steps, `add` and `add_signed`, batch by batch in the same order."""
+
+    settings: Settings
+
+    def __init__(self, id_type: pa.DataType, banding: Banding, budget: Budget, folder: Path):
+        self.text_store = TextStore(budget, folder)
+        self.keys = ColumnStore(np.uint32, banding.bands, budget, folder)
+        self.sketches = RowStore(np.uint64, sketch_words(banding.permutations), budget, folder)
+        self.also: list[pa.Array] = []
+        self._rows = RowStore(np.int64, 1, budget, folder)
+        self._id_type = id_type
+        self._ids = _id_store(id_type, budget, folder)
+        self._id_contents: list[npt.NDArray[np.uint64]] = []
+        self._characters = 0
+        self._sizes: list[npt.NDArray[np.uint32]] = []
+        self._contents: list[npt.NDArray[np.uint64]] = []
+
+    def __len__(self) -> int:
+        return len(self.text_store)
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether sketches can be looked up without reading."""
+        return self.sketches.is_in_memory
+
+    def add(self, batch: pa.RecordBatch, *, check_ids: bool) -> None:
+        """The next documents: row, id, text, and perhaps one column more."""
+        texts, ids = batch.column("text"), batch.column("id")
+        offsets, data = spans(texts)
+        self.text_store.append(texts)
+        self._characters += _count_characters(data[offsets[0] : offsets[-1]])
+        self._rows.append(np.asarray(batch.column("row")).reshape(-1, 1))
+        self._add_ids(ids, check=check_ids)
+        if batch.num_columns > 3:
+            self.also.append(batch.column(3))
+
+    def _add_ids(self, ids: pa.Array, *, check: bool) -> None:
+        if isinstance(self._ids, TextStore):
+            ids = ids.cast(pa.large_string())
+            self._ids.append(ids)
+            contents = _kernels.contents(*spans(ids)) if check else None
+        else:
+            numbers = np.asarray(ids).reshape(-1, 1)
+            self._ids.append(numbers)
+            spread = numbers.astype(np.uint64) * np.array([1, 0x9E3779B97F4A7C15], np.uint64)
+            contents = spread if check else None
+        if contents is not None:
+            self._id_contents.append(contents)
+
+    def decide_k(self, settings: Settings) -> Settings:
+        """Settings in which k is a number: the mean length decides where it was 'auto'."""
+        if settings.text.k != "auto":
+            return settings
+        return settings.with_k(auto_k(settings.text.unit, self._characters / max(1, len(self))))
+
+    def chunks(self) -> Iterator[pa.RecordBatch]:
+        """All texts again, in the pieces they came in."""
+        for texts in self.text_store.chunks():
+            yield pa.record_batch([texts], names=["text"])
+
+    def add_signed(self, signed: pa.RecordBatch) -> None:
+        """The next documents, signed."""
+        self._sizes.append(np.asarray(signed.column("size")))
+        self._contents.append(matrix_of(signed.column("content"), np.uint64))
+        self.keys.append(matrix_of(signed.column("keys"), np.uint32))
+        self.sketches.append(matrix_of(signed.column("sketch"), np.uint64))
+
+    def finish(self) -> None:
+        """All documents are in: who is empty, whose id came before, who is a copy of whom."""
+        sizes = _joined(self._sizes, np.empty(0, np.uint32))
+        contents = _joined(self._contents, np.empty((0, 2), np.uint64))
+        is_again = np.zeros(len(sizes), bool)
+        if self._id_contents:
+            first = _kernels.first_seen(_joined(self._id_contents, np.empty((0, 2), np.uint64)))
+            is_again = first != np.arange(len(first))
+        self.repeated = np.flatnonzero(is_again).astype(np.uint32)
+        self.empty = np.flatnonzero((sizes == 0) & ~is_again).astype(np.uint32)
+        valid = np.flatnonzero((sizes > 0) & ~is_again).astype(np.uint32)
+        first = valid[_kernels.first_seen(contents[valid])]
+        is_copy = first != valid
+        self.representatives = valid[~is_copy]
+        self.copies = valid[is_copy]
+        self.originals = first[is_copy]
+
+    def ids(self, documents: Documents) -> pa.Array:
+        """The ids of these documents, in the given order."""
+        sought, inverse = np.unique(documents, return_inverse=True)
+        if isinstance(self._ids, TextStore):
+            ids: pa.Array = self._ids.take(sought).cast(self._id_type)
+            return ids.take(pa.array(inverse))
+        return pa.array(self._ids.take(sought)[inverse, 0])
+
+    def texts(self, documents: Documents) -> pa.LargeStringArray:
+        """The texts of these documents, in the given order."""
+        sought, inverse = np.unique(documents, return_inverse=True)
+        return self.text_store.take(sought).take(pa.array(inverse))
+
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Bytes of each document's text."""
+        return self.text_store.lengths()
+
+    def rows(self, documents: Documents) -> npt.NDArray[np.int64]:
+        """The source's row numbers of these documents, which are given in ascending order."""
+        numbers: npt.NDArray[np.int64] = self._rows.take(documents)[:, 0]
+        return numbers
+
+
+def _id_store(id_type: pa.DataType, budget: Budget, folder: Path) -> TextStore | RowStore:
+    if pa.types.is_integer(id_type):
+        return RowStore(np.int64, 1, budget, folder)
+    return TextStore(budget, folder)
+
+
+def _count_characters(data: npt.NDArray[np.uint8]) -> int:
+    return int(np.count_nonzero((data & 0xC0) != 0x80))
+
+
+def _joined(parts: list[npt.NDArray[np.generic]], empty: npt.NDArray[np.generic]) -> npt.NDArray:
+    """One array of all parts, which are let go: they are large."""
+    joined = np.concatenate(parts) if parts else empty
+    parts.clear()
+    return joined

@@ -1,0 +1,235 @@
+"""Columns of a corpus, in memory while they fit and in a temporary file when they do not.
+
+Each store is filled batch by batch, in order, and afterwards read by document number. What is
+on disk is read with plain reads, not mapped: a limit on the address space holds too.
+"""
+
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearly.engines.memory import Budget
+from nearly.stages.buffers import spans
+
+__all__ = ["ColumnStore", "RowStore", "TextStore"]
+
+Documents = npt.NDArray[Any]
+NEARBY = 4096  # bytes between two texts that are cheaper to read through than to seek over
+
+
+class _File:
+    """A nameless temporary file: gone with the process, whatever happens."""
+
+    def __init__(self, folder: Path):
+        self._file = TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+        self.size = 0
+
+    def append(self, data: Any) -> int:
+        """Where it was put."""
+        start, view = self.size, memoryview(data).cast("B")
+        while len(view):
+            written = os.pwrite(self._file.fileno(), view, self.size)
+            self.size += written
+            view = view[written:]
+        return start
+
+    def read(self, start: int, length: int) -> bytes:
+        return os.pread(self._file.fileno(), length, start)
+
+
+class TextStore:
+    """The texts of all documents."""
+
+    def __init__(self, budget: Budget, folder: Path):
+        self._folder = folder
+        self._chunks: list[pa.LargeStringArray] = []
+        self._lengths: list[npt.NDArray[np.int64]] = []
+        self._starts = [0]
+        self._file: _File | None = None
+        self._offsets: list[npt.NDArray[np.int64]] = []
+        self.held = 0
+        budget.enter(self)
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def append(self, texts: pa.LargeStringArray) -> None:
+        """The next documents."""
+        offsets, _ = spans(texts)
+        self._lengths.append(np.diff(offsets))
+        self._starts.append(len(self) + len(texts))
+        if self._file is None:
+            self._chunks.append(texts)
+            self.held += int(offsets[-1] - offsets[0])
+        else:
+            self._write(texts)
+
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Bytes of each text."""
+        return np.concatenate(self._lengths) if self._lengths else np.empty(0, np.int64)
+
+    def spill(self) -> None:
+        """See `Spillable`."""
+        self._file = _File(self._folder)
+        for chunk in self._chunks:
+            self._write(chunk)
+        self._chunks.clear()
+        self.held = 0
+
+    def _write(self, texts: pa.LargeStringArray) -> None:
+        assert self._file is not None
+        offsets, data = spans(texts)
+        start = self._file.append(data[offsets[0] : offsets[-1]])
+        self._offsets.append(offsets - offsets[0] + start)
+
+    def chunks(self) -> Iterator[pa.LargeStringArray]:
+        """All texts, in the pieces they came in."""
+        for start, end in itertools.pairwise(self._starts):
+            yield self.take(np.arange(start, end))
+
+    def take(self, documents: Documents) -> pa.LargeStringArray:
+        """The texts of these documents, which are given in ascending order."""
+        bounds = np.searchsorted(documents, self._starts)
+        parts = [
+            self._take_chunk(i, documents[low:high] - self._starts[i])
+            for i, (low, high) in enumerate(itertools.pairwise(bounds))
+            if low < high
+        ]
+        return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
+
+    def _take_chunk(self, chunk: int, rows: Documents) -> pa.LargeStringArray:
+        if self._file is None:
+            return self._chunks[chunk].take(pa.array(rows))
+        offsets = self._offsets[chunk]
+        starts, ends = offsets[rows], offsets[rows + 1]
+        pieces = self._read_pieces(starts, ends)
+        places = np.concatenate([[0], np.cumsum(ends - starts)])
+        buffers = [None, pa.py_buffer(places), pa.py_buffer(b"".join(pieces))]
+        return pa.LargeStringArray.from_buffers(len(rows), buffers[1], buffers[2])
+
+    def _read_pieces(self, starts: Documents, ends: Documents) -> list[bytes]:
+        """One read for neighbours: what lies between them is cheaper than another call."""
+        assert self._file is not None
+        far = np.flatnonzero(starts[1:] - ends[:-1] > NEARBY) + 1
+        pieces = []
+        for low, high in zip([0, *far], [*far, len(starts)], strict=True):
+            base = int(starts[low])
+            data = self._file.read(base, int(ends[high - 1]) - base)
+            pieces += [data[s - base : e - base] for s, e in zip(starts[low:high], ends[low:high], strict=True)]
+        return pieces
+
+
+class RowStore:
+    """Rows of fixed width that are looked up by document, such as sketches."""
+
+    def __init__(self, kind: npt.DTypeLike, width: int, budget: Budget, folder: Path):
+        self._folder = folder
+        self._rows: npt.NDArray[Any] = np.empty((0, width), kind)
+        self._count = 0
+        self._file: _File | None = None
+        budget.enter(self)
+
+    @property
+    def held(self) -> int:
+        """See `Spillable`."""
+        return self._rows.nbytes
+
+    def append(self, rows: npt.NDArray[Any]) -> None:
+        """The next documents' rows."""
+        if self._file is not None:
+            self._file.append(np.ascontiguousarray(rows))
+        else:
+            self._grow(self._count + len(rows))
+            self._rows[self._count : self._count + len(rows)] = rows
+        self._count += len(rows)
+
+    def _grow(self, needed: int) -> None:
+        if needed > len(self._rows):
+            # In place: large blocks are moved by the kernel's page tables, not copied.
+            self._rows.resize((max(needed, len(self._rows) * 9 // 8), self._rows.shape[1]), refcheck=False)
+
+    def spill(self) -> None:
+        """See `Spillable`."""
+        self._file = _File(self._folder)
+        self._file.append(self._rows[: self._count])
+        self._rows = self._rows[:0].copy()
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether nothing has been spilled."""
+        return self._file is None
+
+    def all(self) -> npt.NDArray[Any]:
+        """All rows, where they are in memory."""
+        return self._rows[: self._count]
+
+    def take(self, documents: Documents) -> npt.NDArray[Any]:
+        """The rows of these documents, which are given in ascending order."""
+        if self._file is None:
+            rows: npt.NDArray[Any] = self._rows[documents]
+            return rows
+        return self._read(documents)
+
+    def _read(self, documents: Documents) -> npt.NDArray[Any]:
+        assert self._file is not None
+        block = 2**16
+        found = np.empty((len(documents), self._rows.shape[1]), self._rows.dtype)
+        width = found.itemsize * found.shape[1]
+        bounds = np.searchsorted(documents, np.arange(0, self._count + block, block))
+        for i, (low, high) in enumerate(itertools.pairwise(bounds)):
+            if low < high:
+                data = self._file.read(i * block * width, block * width)
+                rows = np.frombuffer(data, found.dtype).reshape(-1, found.shape[1])
+                found[low:high] = rows[documents[low:high] - i * block]
+        return found
+
+
+class ColumnStore:
+    """A matrix that arrives by rows and is read by columns, such as the keys of bands."""
+
+    def __init__(self, kind: npt.DTypeLike, columns: int, budget: Budget, folder: Path):
+        self._folder = folder
+        self._kind = np.dtype(kind)
+        self._columns = columns
+        self._blocks: list[npt.NDArray[Any] | tuple[int, int]] = []  # array, or start and rows
+        self._file: _File | None = None
+        self.held = 0
+        budget.enter(self)
+
+    def append(self, rows: npt.NDArray[Any]) -> None:
+        """The next documents' rows."""
+        block = np.ascontiguousarray(rows.T)
+        if self._file is not None:
+            self._blocks.append((self._file.append(block), block.shape[1]))
+        else:
+            self._blocks.append(block)
+            self.held += block.nbytes
+
+    def spill(self) -> None:
+        """See `Spillable`."""
+        self._file = _File(self._folder)
+        for i, block in enumerate(self._blocks):
+            if isinstance(block, np.ndarray):
+                self._blocks[i] = (self._file.append(block), block.shape[1])
+        self.held = 0
+
+    def column(self, i: int) -> npt.NDArray[Any]:
+        """Column `i` of all documents."""
+        parts = [self._part(block, i) for block in self._blocks]
+        return np.concatenate(parts) if parts else np.empty(0, self._kind)
+
+    def _part(self, block: npt.NDArray[Any] | tuple[int, int], i: int) -> npt.NDArray[Any]:
+        if isinstance(block, np.ndarray):
+            column: npt.NDArray[Any] = block[i]
+            return column
+        assert self._file is not None
+        start, rows = block
+        size = rows * self._kind.itemsize
+        return np.frombuffer(self._file.read(start + i * size, size), self._kind)

@@ -1,0 +1,157 @@
+"""The straight line: everything that happens between documents and answers, top to bottom.
+
+    source → documents → (exact copies collapsed) → signatures → bands → candidates
+           → verified pairs → clusters → results
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from nearly.engines.base import Corpus, Engine, Reading
+from nearly.errors import UnreadableError
+from nearly.results import Deduplicated, Found
+from nearly.settings import Settings
+from nearly.sources import Skipped, Source
+from nearly.stages.candidates import HUBS
+from nearly.stages.cluster import cluster
+from nearly.stages.copies import link_copies, spell_out_copies
+from nearly.stages.verify import exact_ratio
+from nearly.survivors import Keep, rank, survivors
+from nearly.tables import cluster_table, pair_table, removed_table, top_table, without_rows
+from nearly.tuning import Banding, explicit, for_recall
+
+__all__ = ["dedup", "find"]
+
+
+def find(source: Source, settings: Settings, engine: Engine, skipped: Skipped) -> Found:
+    """Every pair at least as similar as the threshold, and the clusters they form."""
+    clock = Clock()
+    banding = choose_banding(settings)
+    with clock("read and sign"):
+        corpus = load(source, settings, banding, engine, skipped)
+    with clock("candidates"):
+        candidates = engine.candidates(corpus, banding, hubs=0)
+    with clock("verify"):
+        near = engine.verify(corpus, candidates, exact_ratio(settings.threshold))
+    with clock("cluster"):
+        give_back = spell_out_copies if settings.all_pairs else link_copies
+        pairs = give_back(near, corpus.copies, corpus.originals)
+        order = np.arange(len(corpus), dtype=np.uint32)
+        clusters = cluster(near, corpus.copies, corpus.originals, order, settings.cluster)
+    with clock("tables"):
+        pair_rows = pair_table(corpus, pairs, source.id_type)
+        cluster_rows = cluster_table(corpus, clusters, near, source.id_type)
+        top = top_table(corpus, near if len(near) else pairs, source.id_type)
+    return Found(
+        pairs=pair_rows,
+        clusters=cluster_rows,
+        skipped=skipped.table(),
+        top=top,
+        settings=corpus.settings,
+        statistics=statistics(corpus, skipped, banding, engine, clock)
+        | {"candidates": len(candidates), "pairs": len(pairs), "clusters": clusters.count},
+    )
+
+
+def dedup(
+    source: Source, settings: Settings, engine: Engine, skipped: Skipped, keep: Keep
+) -> Deduplicated:
+    """One survivor of each cluster; every removed document is compared with its survivor."""
+    clock = Clock()
+    banding = choose_banding(settings)
+    with clock("read and sign"):
+        corpus = load(source, settings, banding, engine, skipped, also=keep.column)
+    with clock("candidates"):
+        candidates = engine.candidates(corpus, banding, hubs=HUBS)
+    with clock("verify"):
+        near = engine.verify(corpus, candidates, exact_ratio(settings.threshold))
+    with clock("cluster"):
+        order = rank(corpus, near, keep)
+        clusters = cluster(near, corpus.copies, corpus.originals, order, settings.cluster)
+        removed = survivors(corpus, clusters, order, engine)
+    with clock("tables"):
+        removed_rows = removed_table(corpus, removed, source.id_type)
+        cluster_rows = cluster_table(corpus, clusters, near, source.id_type)
+        row_numbers = corpus.rows(removed.documents)
+    return Deduplicated(
+        removed=removed_rows,
+        clusters=cluster_rows,
+        skipped=skipped.table(),
+        settings=corpus.settings,
+        statistics=statistics(corpus, skipped, banding, engine, clock)
+        | {
+            "candidates": len(candidates),
+            "removed": len(removed.documents),
+            "clusters": clusters.count,
+        },
+        schema=source.schema,
+        read_kept=lambda: without_rows(source.rows(), row_numbers),
+    )
+
+
+def choose_banding(settings: Settings) -> Banding:
+    """Bands and rows as they were given, or as the recall at the threshold asks for them."""
+    threshold, recall = settings.threshold, settings.recall
+    if settings.bands is not None and settings.rows is not None:
+        return explicit(settings.bands, settings.rows, threshold, recall)
+    return for_recall(threshold, recall, settings.permutations)
+
+
+def load(
+    source: Source,
+    settings: Settings,
+    banding: Banding,
+    engine: Engine,
+    skipped: Skipped,
+    also: str | None = None,
+) -> Corpus:
+    """The documents of a source; those whose id came before are skipped, and listed."""
+    reading = Reading(
+        batches=source.documents(skipped, also),
+        id_type=source.id_type,
+        ids_are_unique=source.ids_are_unique,
+    )
+    corpus = engine.load(reading, settings, banding)
+    for name in corpus.ids(corpus.repeated):
+        skipped.add(f"id {name}", "the id came before: ids must be unique")
+    if len(corpus) == 0:
+        raise UnreadableError(
+            f"{source.name}: no document could be read ({len(skipped)} skipped); "
+            "there is nothing to compare"
+        )
+    return corpus
+
+
+class Clock:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.seconds[stage] = round(time.perf_counter() - start, 6)
+
+
+def statistics(
+    corpus: Corpus, skipped: Skipped, banding: Banding, engine: Engine, clock: Clock
+) -> dict[str, Any]:
+    """What a run did, in numbers."""
+    return {
+        "documents": len(corpus) - len(corpus.repeated),
+        "skipped": len(skipped),
+        "empty": len(corpus.empty),
+        "copies": len(corpus.copies),
+        "k": corpus.settings.text.whole_k,
+        "bands": banding.bands,
+        "rows": banding.rows,
+        "permutations": banding.permutations,
+        "compared": engine.compared,
+        "seconds": clock.seconds,
+    }

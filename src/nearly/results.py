@@ -1,0 +1,94 @@
+"""What a run found: frozen tables and the numbers behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from nearly.settings import Settings
+
+__all__ = ["Comparison", "Deduplicated", "Found"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """Verified pairs and the clusters they form.
+
+    `pairs`: id_a, id_b, similarity; `clusters`: id, cluster, weakest (the least similar verified
+    pair inside); `skipped`: record, reason; `top`: the most similar pairs with the beginnings of
+    their texts; `statistics`: counts, the banding that was used, seconds by stage.
+    """
+
+    pairs: pa.Table
+    clusters: pa.Table
+    skipped: pa.Table
+    top: pa.Table
+    settings: Settings
+    statistics: dict[str, Any]
+
+    def __len__(self) -> int:
+        return int(self.pairs.num_rows)
+
+    def to_arrow(self) -> pa.Table:
+        """The pairs as an Arrow table."""
+        return self.pairs
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The pairs as a pandas data frame."""
+        return self.pairs.to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """The pairs as a polars data frame."""
+        import polars
+
+        frame = polars.from_arrow(self.pairs)
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deduplicated:
+    """A clean collection: what was kept, and for each removed document its survivor.
+
+    `removed`: id, survivor, similarity, cluster. `kept` reads the source again.
+    """
+
+    removed: pa.Table
+    clusters: pa.Table
+    skipped: pa.Table
+    settings: Settings
+    statistics: dict[str, Any]
+    schema: pa.Schema
+    read_kept: Callable[[], Iterator[pa.RecordBatch]] = field(repr=False)
+
+    @property
+    def kept(self) -> pa.Table:
+        """Every row that was not removed, with all its columns, in the order of the source."""
+        import pyarrow as pa
+
+        return pa.Table.from_batches(self.read_kept(), self.schema)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Two texts side by side."""
+
+    name_a: str
+    name_b: str
+    unit: str
+    k: int
+    shingles_a: int
+    shingles_b: int
+    shared: int
+    jaccard: float
+    jaccard_without_stop_words: float
+    containment_of_a: float
+    containment_of_b: float
+    estimate: float
+    permutations: int

@@ -1,0 +1,76 @@
+"""From verified pairs to clusters."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nearly import _kernels
+from nearly.settings import Clustering
+from nearly.stages.pairs import Documents, Pairs
+
+__all__ = ["Clusters", "cluster"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clusters:
+    """Members of clusters of two and more, cluster by cluster, each in ascending order.
+
+    Clusters are numbered by their first members. `labels` is the document that a cluster was
+    built around: the first one of a component, or the leader.
+    """
+
+    members: Documents
+    numbers: npt.NDArray[np.int64]
+    labels: Documents
+
+    @property
+    def count(self) -> int:
+        """How many clusters there are."""
+        return int(self.numbers[-1]) + 1 if len(self.numbers) else 0
+
+    def weakest(self, pairs: Pairs) -> npt.NDArray[np.float64]:
+        """The least similarity of a pair inside each cluster; 1 where all are copies."""
+        least = np.ones(self.count)
+        number_of = self._numbers_by_document(pairs)
+        first, second = number_of[pairs.first], number_of[pairs.second]
+        inside = (first == second) & (first >= 0)
+        np.minimum.at(least, first[inside], pairs.similarity[inside])
+        return least
+
+    def _numbers_by_document(self, pairs: Pairs) -> npt.NDArray[np.int64]:
+        last = max((int(part.max()) for part in (pairs.second, self.members) if len(part)), default=0)
+        number_of = np.full(last + 1, -1, np.int64)
+        number_of[self.members] = self.numbers
+        return number_of
+
+
+def cluster(
+    near: Pairs,
+    copies: Documents,
+    originals: Documents,
+    order: Documents,
+    method: Clustering,
+) -> Clusters:
+    """Connected components, or greedy leaders in the given order of all documents.
+
+    Copies go where their representative goes: what is verified of it is verified of them.
+    """
+    if method == "leader":
+        labels = _kernels.leaders(near.first, near.second, near.similarity, order)
+    else:
+        labels = _kernels.components(near.first, near.second, len(order))
+    labels[copies] = labels[originals]
+    return _numbered(labels)
+
+
+def _numbered(labels: Documents) -> Clusters:
+    sizes = np.bincount(labels, minlength=len(labels))
+    members = np.flatnonzero(sizes[labels] > 1).astype(np.uint32)
+    _, starts, which = np.unique(labels[members], return_index=True, return_inverse=True)
+    rank = np.empty(len(starts), np.int64)
+    rank[np.argsort(starts)] = np.arange(len(starts))
+    numbers = rank[which]
+    together = np.argsort(numbers, kind="stable")
+    members = members[together]
+    return Clusters(members=members, numbers=numbers[together], labels=labels[members])

@@ -1,0 +1,135 @@
+"""Which document of a cluster stays: the rules of `keep`, and what they decide."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearly.engines.base import Corpus, Engine
+from nearly.errors import SettingsError, SourceError
+from nearly.stages.cluster import Clusters
+from nearly.stages.pairs import Documents, Pairs, join_pairs
+
+__all__ = ["Keep", "Removed", "rank", "survivors"]
+
+PLAIN = ("first", "last", "longest", "shortest")
+BY_COLUMN = ("newest", "oldest", "max", "min")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keep:
+    """A rule, and the column it looks at, if any."""
+
+    rule: str
+    column: str | None = None
+
+    @classmethod
+    def parse(cls, given: str) -> "Keep":
+        """`first`, or `newest:date`."""
+        rule, _, column = given.partition(":")
+        if rule in PLAIN and not column:
+            return cls(rule=rule)
+        if rule in BY_COLUMN and column:
+            return cls(rule=rule, column=column)
+        raise SettingsError(
+            f"keep is {given!r}; choose one of {', '.join(PLAIN)}, "
+            f"or {', '.join(f'{name}:COLUMN' for name in BY_COLUMN)}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removed:
+    """Documents that go, in ascending order, with the survivor of each."""
+
+    documents: Documents
+    survivors: Documents
+    similarity: npt.NDArray[np.float64]
+    clusters: npt.NDArray[np.int64]
+
+
+def rank(corpus: Corpus, near: Pairs, keep: Keep) -> Documents:
+    """All documents, those that should rather survive first; of equals the earlier one."""
+    everyone = np.arange(len(corpus), dtype=np.uint32)
+    if keep.rule == "first":
+        return everyone
+    if keep.rule == "last":
+        return everyone[::-1].copy()
+    parts = (near.first, near.second, corpus.copies, corpus.originals)
+    involved = np.unique(np.concatenate(parts))
+    preference = _preference(corpus, involved, keep)
+    ranked = involved[np.lexsort((involved, preference))]
+    is_other = np.ones(len(corpus), bool)
+    is_other[involved] = False
+    return np.concatenate([ranked, everyone[is_other]])
+
+
+def _preference(corpus: Corpus, documents: Documents, keep: Keep) -> npt.NDArray[np.int64]:
+    """Lower is better."""
+    if keep.rule in ("longest", "shortest"):
+        import pyarrow.compute as pc
+
+        lengths = np.asarray(pc.utf8_length(corpus.texts(documents))).astype(np.int64)
+        return -lengths if keep.rule == "longest" else lengths
+    values = pa.chunked_array(corpus.also).take(pa.array(documents))
+    return _column_preference(values, keep)
+
+
+def _column_preference(values: pa.ChunkedArray, keep: Keep) -> npt.NDArray[np.int64]:
+    import pyarrow.compute as pc
+
+    if keep.rule in ("newest", "oldest") and _is_text(values.type):
+        try:
+            values = values.cast(pa.timestamp("us"))
+        except pa.ArrowInvalid as error:
+            raise SourceError(
+                f"column {keep.column!r} is text that does not read as dates ({error}); "
+                "write dates as 2024-12-31 or 2024-12-31 23:59:59, or cast the column in a query"
+            ) from error
+    direction = "descending" if keep.rule in ("newest", "max") else "ascending"
+    try:
+        ranks = pc.rank(values, sort_keys=direction, null_placement="at_end", tiebreaker="min")
+    except pa.ArrowNotImplementedError as error:
+        raise SourceError(
+            f"column {keep.column!r} holds {values.type}, which has no order; "
+            f"name a column of numbers, dates or text for keep={keep.rule}:COLUMN"
+        ) from error
+    return np.asarray(ranks).astype(np.int64)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def survivors(corpus: Corpus, clusters: Clusters, order: Documents, engine: Engine) -> Removed:
+    """The best-ranked member of each cluster stays; all others go."""
+    place = np.empty(len(order), np.uint32)
+    place[order] = np.arange(len(order), dtype=np.uint32)
+    best = np.full(clusters.count, len(order), np.int64)
+    np.minimum.at(best, clusters.numbers, place[clusters.members])
+    stays = order[best][clusters.numbers]
+    goes = stays != clusters.members
+    ascending = np.argsort(clusters.members[goes])
+    documents = clusters.members[goes][ascending]
+    survivors = stays[goes][ascending]
+    return Removed(
+        documents=documents,
+        survivors=survivors,
+        similarity=_exact(corpus, documents, survivors, engine),
+        clusters=clusters.numbers[goes][ascending],
+    )
+
+
+def _exact(
+    corpus: Corpus, first: Documents, second: Documents, engine: Engine
+) -> npt.NDArray[np.float64]:
+    """Similarities of any two documents, below the threshold too; copies cost nothing."""
+    text_of = np.arange(len(corpus), dtype=np.uint32)
+    text_of[corpus.copies] = corpus.originals
+    packed = join_pairs(text_of[first], text_of[second])
+    differ = text_of[first] != text_of[second]
+    sought, which = np.unique(packed[differ], return_inverse=True)
+    similarity = np.ones(len(packed))
+    similarity[differ] = engine.verify(corpus, sought, Fraction(0)).similarity[which]
+    return similarity
