@@ -51,8 +51,9 @@ Document = TypeVar("Document", bound=Hashable)
 
 #: The Unicode property White_Space. `str.split` also splits at U+001C to U+001F, which lack it.
 WHITE_SPACE = frozenset(
-    map(chr, [*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)])
-) | frozenset(map(chr, [0x2028, 0x2029, 0x202F, 0x205F, 0x3000]))
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
 
 
 # From text to sets
