@@ -18,9 +18,7 @@ from nearly.stop_words import ENGLISH
 __all__ = ["compare"]
 
 
-def compare(
-    a: str, b: str, *, name_a: str = "a", name_b: str = "b", **options: Any
-) -> Comparison:
+def compare(a: str, b: str, *, name_a: str = "a", name_b: str = "b", **options: Any) -> Comparison:
     """Compare two texts. Takes the settings that `find` takes; `k` is decided on both."""
     settings = Settings.of(**options)
     if settings.text.k == "auto":

@@ -1,7 +1,7 @@
 """The straight line: everything that happens between documents and answers, top to bottom.
 
-    source → documents → (exact copies collapsed) → signatures → bands → candidates
-           → verified pairs → clusters → results
+source → documents → (exact copies collapsed) → signatures → bands → candidates
+       → verified pairs → clusters → results
 """
 
 import time
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nearly.engines.base import Corpus, Engine, Reading
+from nearly.engines.base import AnyCorpus, Engine, Reading
 from nearly.errors import UnreadableError
 from nearly.results import Deduplicated, Found
 from nearly.settings import Settings
@@ -27,7 +27,7 @@ from nearly.tuning import Banding, explicit, for_recall
 __all__ = ["dedup", "find"]
 
 
-def find(source: Source, settings: Settings, engine: Engine, skipped: Skipped) -> Found:
+def find(source: Source, settings: Settings, engine: Engine[AnyCorpus], skipped: Skipped) -> Found:
     """Every pair at least as similar as the threshold, and the clusters they form."""
     clock = Clock()
     banding = choose_banding(settings)
@@ -58,7 +58,7 @@ def find(source: Source, settings: Settings, engine: Engine, skipped: Skipped) -
 
 
 def dedup(
-    source: Source, settings: Settings, engine: Engine, skipped: Skipped, keep: Keep
+    source: Source, settings: Settings, engine: Engine[AnyCorpus], skipped: Skipped, keep: Keep
 ) -> Deduplicated:
     """One survivor of each cluster; every removed document is compared with its survivor."""
     clock = Clock()
@@ -105,10 +105,10 @@ def load(
     source: Source,
     settings: Settings,
     banding: Banding,
-    engine: Engine,
+    engine: Engine[AnyCorpus],
     skipped: Skipped,
     also: str | None = None,
-) -> Corpus:
+) -> AnyCorpus:
     """The documents of a source; those whose id came before are skipped, and listed."""
     reading = Reading(
         batches=source.documents(skipped, also),
@@ -140,7 +140,7 @@ class Clock:
 
 
 def statistics(
-    corpus: Corpus, skipped: Skipped, banding: Banding, engine: Engine, clock: Clock
+    corpus: AnyCorpus, skipped: Skipped, banding: Banding, engine: Engine[AnyCorpus], clock: Clock
 ) -> dict[str, Any]:
     """What a run did, in numbers."""
     return {

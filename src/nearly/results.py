@@ -47,9 +47,7 @@ class Found:
         """The pairs as a polars data frame."""
         import polars
 
-        frame = polars.from_arrow(self.pairs)
-        assert isinstance(frame, polars.DataFrame)
-        return frame
+        return polars.DataFrame(self.pairs)
 
 
 @dataclass(frozen=True, kw_only=True)

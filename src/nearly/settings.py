@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, Self, TypedDict, get_args
+from typing import Any, Final, Literal, Self, TypedDict, get_args
 
 from nearly.errors import SettingsError
 
@@ -34,7 +34,7 @@ Form = Literal["NFC", "NFD", "NFKC", "NFKD", "none"]
 Scheme = Literal["one-permutation", "independent"]
 Clustering = Literal["components", "leader"]
 
-AUTO = "auto"
+AUTO: Final = "auto"
 LONGEST_SHINGLE = 1_000
 MOST_PERMUTATIONS = 4_096
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearly.engines.base import Corpus, Engine
+from nearly.engines.base import AnyCorpus, Corpus, Engine
 from nearly.errors import SettingsError, SourceError
 from nearly.stages.cluster import Clusters
 from nearly.stages.pairs import Documents, Pairs, join_pairs
@@ -102,7 +102,9 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def survivors(corpus: Corpus, clusters: Clusters, order: Documents, engine: Engine) -> Removed:
+def survivors(
+    corpus: AnyCorpus, clusters: Clusters, order: Documents, engine: Engine[AnyCorpus]
+) -> Removed:
     """The best-ranked member of each cluster stays; all others go."""
     place = np.empty(len(order), np.uint32)
     place[order] = np.arange(len(order), dtype=np.uint32)
@@ -122,7 +124,7 @@ def survivors(corpus: Corpus, clusters: Clusters, order: Documents, engine: Engi
 
 
 def _exact(
-    corpus: Corpus, first: Documents, second: Documents, engine: Engine
+    corpus: AnyCorpus, first: Documents, second: Documents, engine: Engine[AnyCorpus]
 ) -> npt.NDArray[np.float64]:
     """Similarities of any two documents, below the threshold too; copies cost nothing."""
     text_of = np.arange(len(corpus), dtype=np.uint32)

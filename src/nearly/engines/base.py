@@ -7,7 +7,7 @@ in these verbs only.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from nearly.settings import Settings
 from nearly.stages.pairs import Documents, Packed, Pairs
 from nearly.tuning import Banding
 
-__all__ = ["Corpus", "Engine", "Progress", "Reading"]
+__all__ = ["AnyCorpus", "Corpus", "Engine", "Progress", "Reading"]
 
 
 class Progress(Protocol):
@@ -65,20 +65,19 @@ class Corpus(Protocol):
         """Bytes of each document's text."""
 
 
-class Engine(Protocol):
-    """Where a pipeline runs."""
+AnyCorpus = TypeVar("AnyCorpus", bound=Corpus)
+
+
+class Engine(Protocol[AnyCorpus]):
+    """Where a pipeline runs, and the kind of corpus that it holds."""
 
     compared: int  # pairs that met in a bucket
 
-    def load(self, source: Reading, settings: Settings, banding: Banding) -> Corpus:
+    def load(self, source: Reading, settings: Settings, banding: Banding) -> AnyCorpus:
         """Read, hold and sign documents; find the copies among them."""
 
-    def candidates(
-        self, corpus: Corpus, banding: Banding, *, hubs: int
-    ) -> Packed:
+    def candidates(self, corpus: AnyCorpus, banding: Banding, *, hubs: int) -> Packed:
         """Packed pairs of representatives that share a bucket and agree enough."""
 
-    def verify(
-        self, corpus: Corpus, candidates: Packed, threshold: Fraction
-    ) -> Pairs:
+    def verify(self, corpus: AnyCorpus, candidates: Packed, threshold: Fraction) -> Pairs:
         """Those of the candidates that reach the threshold, with exact similarity."""

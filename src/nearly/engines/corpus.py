@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -146,7 +147,7 @@ def _count_characters(data: npt.NDArray[np.uint8]) -> int:
     return int(np.count_nonzero((data & 0xC0) != 0x80))
 
 
-def _joined(parts: list[npt.NDArray[np.generic]], empty: npt.NDArray[np.generic]) -> npt.NDArray:
+def _joined(parts: list[npt.NDArray[Any]], empty: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """One array of all parts, which are let go: they are large."""
     joined = np.concatenate(parts) if parts else empty
     parts.clear()

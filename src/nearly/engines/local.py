@@ -56,9 +56,7 @@ class LocalEngine:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def load(
-        self, source: Reading, settings: Settings, banding: Banding
-    ) -> LocalCorpus:
+    def load(self, source: Reading, settings: Settings, banding: Banding) -> LocalCorpus:
         """Documents as they come, signed while the next ones are read."""
         corpus = LocalCorpus(source.id_type, banding, self._budget, self._folder)
         self._progress.stage("read and sign", None)
@@ -132,9 +130,7 @@ class LocalEngine:
         kept = similarity >= 0
         return Pairs(first=first[kept], second=second[kept], similarity=similarity[kept])
 
-    def _blocks(
-        self, corpus: LocalCorpus, first: Documents, second: Documents
-    ) -> Iterator[slice]:
+    def _blocks(self, corpus: LocalCorpus, first: Documents, second: Documents) -> Iterator[slice]:
         """Runs of pairs whose texts, were they all different, would not exceed a share."""
         lengths = corpus.lengths()
         limit = min(max(self._budget.limit // 32, 2**23), 2**27)
@@ -189,5 +185,3 @@ class LocalEngine:
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
-
-

@@ -9,13 +9,14 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.engines.memory import Budget
+from nearly.errors import SinkError
 from nearly.stages.buffers import spans
 
 __all__ = ["ColumnStore", "RowStore", "TextStore"]
@@ -28,6 +29,7 @@ class _File:
     """A nameless temporary file: gone with the process, whatever happens."""
 
     def __init__(self, folder: Path):
+        self._folder = folder
         self._file = TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
         self.size = 0
 
@@ -35,10 +37,19 @@ class _File:
         """Where it was put."""
         start, view = self.size, memoryview(data).cast("B")
         while len(view):
-            written = os.pwrite(self._file.fileno(), view, self.size)
+            written = self._write(view)
             self.size += written
             view = view[written:]
         return start
+
+    def _write(self, view: memoryview) -> int:
+        try:
+            return os.pwrite(self._file.fileno(), view, self.size)
+        except OSError as error:
+            raise SinkError(
+                f"{self._folder}: {error.strerror} while putting aside what does not fit in "
+                "memory; free some space, or name another folder with --temporary"
+            ) from error
 
     def read(self, start: int, length: int) -> bytes:
         return os.pread(self._file.fileno(), length, start)
@@ -69,7 +80,7 @@ class TextStore:
             self._chunks.append(texts)
             self.held += int(offsets[-1] - offsets[0])
         else:
-            self._write(texts)
+            self._write(self._file, texts)
 
     def lengths(self) -> npt.NDArray[np.int64]:
         """Bytes of each text."""
@@ -79,14 +90,13 @@ class TextStore:
         """See `Spillable`."""
         self._file = _File(self._folder)
         for chunk in self._chunks:
-            self._write(chunk)
+            self._write(self._file, chunk)
         self._chunks.clear()
         self.held = 0
 
-    def _write(self, texts: pa.LargeStringArray) -> None:
-        assert self._file is not None
+    def _write(self, file: _File, texts: pa.LargeStringArray) -> None:
         offsets, data = spans(texts)
-        start = self._file.append(data[offsets[0] : offsets[-1]])
+        start = file.append(data[offsets[0] : offsets[-1]])
         self._offsets.append(offsets - offsets[0] + start)
 
     def chunks(self) -> Iterator[pa.LargeStringArray]:
@@ -109,21 +119,10 @@ class TextStore:
             return self._chunks[chunk].take(pa.array(rows))
         offsets = self._offsets[chunk]
         starts, ends = offsets[rows], offsets[rows + 1]
-        pieces = self._read_pieces(starts, ends)
+        pieces = _read_pieces(self._file, starts, ends)
         places = np.concatenate([[0], np.cumsum(ends - starts)])
         buffers = [None, pa.py_buffer(places), pa.py_buffer(b"".join(pieces))]
         return pa.LargeStringArray.from_buffers(len(rows), buffers[1], buffers[2])
-
-    def _read_pieces(self, starts: Documents, ends: Documents) -> list[bytes]:
-        """One read for neighbours: what lies between them is cheaper than another call."""
-        assert self._file is not None
-        far = np.flatnonzero(starts[1:] - ends[:-1] > NEARBY) + 1
-        pieces = []
-        for low, high in zip([0, *far], [*far, len(starts)], strict=True):
-            base = int(starts[low])
-            data = self._file.read(base, int(ends[high - 1]) - base)
-            pieces += [data[s - base : e - base] for s, e in zip(starts[low:high], ends[low:high], strict=True)]
-        return pieces
 
 
 class RowStore:
@@ -153,7 +152,9 @@ class RowStore:
     def _grow(self, needed: int) -> None:
         if needed > len(self._rows):
             # In place: large blocks are moved by the kernel's page tables, not copied.
-            self._rows.resize((max(needed, len(self._rows) * 9 // 8), self._rows.shape[1]), refcheck=False)
+            self._rows.resize(
+                (max(needed, len(self._rows) * 9 // 8), self._rows.shape[1]), refcheck=False
+            )
 
     def spill(self) -> None:
         """See `Spillable`."""
@@ -175,20 +176,31 @@ class RowStore:
         if self._file is None:
             rows: npt.NDArray[Any] = self._rows[documents]
             return rows
-        return self._read(documents)
+        return self._read(self._file, documents)
 
-    def _read(self, documents: Documents) -> npt.NDArray[Any]:
-        assert self._file is not None
+    def _read(self, file: _File, documents: Documents) -> npt.NDArray[Any]:
         block = 2**16
         found = np.empty((len(documents), self._rows.shape[1]), self._rows.dtype)
         width = found.itemsize * found.shape[1]
         bounds = np.searchsorted(documents, np.arange(0, self._count + block, block))
         for i, (low, high) in enumerate(itertools.pairwise(bounds)):
             if low < high:
-                data = self._file.read(i * block * width, block * width)
+                data = file.read(i * block * width, block * width)
                 rows = np.frombuffer(data, found.dtype).reshape(-1, found.shape[1])
                 found[low:high] = rows[documents[low:high] - i * block]
         return found
+
+
+class _Spilled(NamedTuple):
+    """A block of columns that lies in a file."""
+
+    file: _File
+    start: int
+    rows: int
+
+
+def _spilled(file: _File, block: npt.NDArray[Any]) -> _Spilled:
+    return _Spilled(file, file.append(block), block.shape[1])
 
 
 class ColumnStore:
@@ -198,7 +210,7 @@ class ColumnStore:
         self._folder = folder
         self._kind = np.dtype(kind)
         self._columns = columns
-        self._blocks: list[npt.NDArray[Any] | tuple[int, int]] = []  # array, or start and rows
+        self._blocks: list[npt.NDArray[Any] | _Spilled] = []
         self._file: _File | None = None
         self.held = 0
         budget.enter(self)
@@ -207,7 +219,7 @@ class ColumnStore:
         """The next documents' rows."""
         block = np.ascontiguousarray(rows.T)
         if self._file is not None:
-            self._blocks.append((self._file.append(block), block.shape[1]))
+            self._blocks.append(_spilled(self._file, block))
         else:
             self._blocks.append(block)
             self.held += block.nbytes
@@ -217,7 +229,7 @@ class ColumnStore:
         self._file = _File(self._folder)
         for i, block in enumerate(self._blocks):
             if isinstance(block, np.ndarray):
-                self._blocks[i] = (self._file.append(block), block.shape[1])
+                self._blocks[i] = _spilled(self._file, block)
         self.held = 0
 
     def column(self, i: int) -> npt.NDArray[Any]:
@@ -225,11 +237,22 @@ class ColumnStore:
         parts = [self._part(block, i) for block in self._blocks]
         return np.concatenate(parts) if parts else np.empty(0, self._kind)
 
-    def _part(self, block: npt.NDArray[Any] | tuple[int, int], i: int) -> npt.NDArray[Any]:
+    def _part(self, block: npt.NDArray[Any] | _Spilled, i: int) -> npt.NDArray[Any]:
         if isinstance(block, np.ndarray):
             column: npt.NDArray[Any] = block[i]
             return column
-        assert self._file is not None
-        start, rows = block
-        size = rows * self._kind.itemsize
-        return np.frombuffer(self._file.read(start + i * size, size), self._kind)
+        size = block.rows * self._kind.itemsize
+        return np.frombuffer(block.file.read(block.start + i * size, size), self._kind)
+
+
+def _read_pieces(file: _File, starts: Documents, ends: Documents) -> list[bytes]:
+    """One read for neighbours: what lies between them is cheaper than another call."""
+    far = np.flatnonzero(starts[1:] - ends[:-1] > NEARBY) + 1
+    pieces = []
+    for low, high in zip([0, *far], [*far, len(starts)], strict=True):
+        base = int(starts[low])
+        data = file.read(base, int(ends[high - 1]) - base)
+        pieces += [
+            data[s - base : e - base] for s, e in zip(starts[low:high], ends[low:high], strict=True)
+        ]
+    return pieces

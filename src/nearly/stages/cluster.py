@@ -39,7 +39,9 @@ class Clusters:
         return least
 
     def _numbers_by_document(self, pairs: Pairs) -> npt.NDArray[np.int64]:
-        last = max((int(part.max()) for part in (pairs.second, self.members) if len(part)), default=0)
+        last = max(
+            (int(part.max()) for part in (pairs.second, self.members) if len(part)), default=0
+        )
         number_of = np.full(last + 1, -1, np.int64)
         number_of[self.members] = self.numbers
         return number_of

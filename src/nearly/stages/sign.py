@@ -35,7 +35,8 @@ def sign(batch: pa.RecordBatch, settings: Settings, banding: Banding) -> pa.Reco
         bands=banding.bands,
         rows=banding.rows,
     )
-    columns = [pa.array(sizes), *map(binary_rows, (contents, keys, sketches))]
+    packed = [binary_rows(matrix) for matrix in (contents, keys, sketches)]
+    columns = [pa.array(sizes), *packed]
     return pa.record_batch(columns, names=list(SIGNED_COLUMNS))
 
 

@@ -1,0 +1,136 @@
+"""Signing kernels: bit for bit as specified, and as good an estimate as theory says."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nearly import _kernels, specification
+from nearly.stages.buffers import spans
+
+SCHEMES = {
+    "one-permutation": specification.one_permutation_signature,
+    "independent": specification.independent_signature,
+}
+NASTY = (
+    st.text(max_size=40)
+    | st.text("ab ", max_size=60)
+    | st.text("a\u3000é日\U0001f600 \x85", max_size=30)
+)
+SEEDS = st.integers(0, 2**64 - 1)
+
+
+def arrow(texts):
+    return spans(pa.array(texts, pa.large_string()))
+
+
+def kernel_signatures(texts, unit, k, seed, scheme, positions):
+    return _kernels.signatures(*arrow(texts), unit, k, seed, scheme, positions)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@given(
+    texts=st.lists(NASTY, max_size=5),
+    unit=st.sampled_from(["char", "word"]),
+    k=st.integers(1, 20),
+    seed=SEEDS,
+    positions=st.integers(1, 70),
+)
+def test_signatures_are_as_specified(scheme, texts, unit, k, seed, positions):
+    signed = kernel_signatures(texts, unit, k, seed, scheme, positions)
+    for text, signature in zip(texts, signed, strict=True):
+        hashes = specification.shingle_hashes(text, unit, k, seed)
+        expected = SCHEMES[scheme](hashes, positions, seed) if hashes else [0] * positions
+        assert signature.tolist() == expected
+
+
+@given(
+    texts=st.lists(NASTY, min_size=1, max_size=4),
+    unit=st.sampled_from(["char", "word"]),
+    k=st.integers(1, 12),
+    bands=st.integers(1, 9),
+    rows=st.integers(1, 9),
+)
+def test_what_is_kept_of_a_signature_is_as_specified(texts, unit, k, bands, rows):
+    sizes, contents, keys, sketches = _kernels.sign(
+        *arrow(texts), unit, k, 7, "one-permutation", bands, rows
+    )
+    whole = kernel_signatures(texts, unit, k, 7, "one-permutation", bands * rows).tolist()
+    for i, text in enumerate(texts):
+        assert sizes[i] == len(specification.shingle_hashes(text, unit, k, 7))
+        parts = [whole[i][b * rows : (b + 1) * rows] for b in range(bands)]
+        assert keys[i].tolist() == [specification.band_key(part) for part in parts]
+        assert sketches[i].tolist() == specification.sketch(whole[i])
+    same = [[a == b for b in texts] for a in texts]
+    assert [[(x == y).all() for y in contents] for x in contents] == same
+
+
+def test_slices_of_an_array_are_signed_as_they_stand():
+    texts = pa.array(["one", "two words", "three more words", "日本語"], pa.large_string())
+    whole = _kernels.signatures(*spans(texts), "char", 3, 1, "one-permutation", 16)
+    part = _kernels.signatures(*spans(texts.slice(1, 2)), "char", 3, 1, "one-permutation", 16)
+    assert (whole[1:3] == part).all()
+
+
+KNOWN_ANSWERS = {
+    "one-permutation": [
+        3071928882, 594735744, 1126535131, 1943733862, 1368999514, 1767992732, 3160442789, 295397883
+    ],
+    "independent": [
+        4030424290, 3213761487, 1901328032, 32423806, 3275811783, 643458069, 1505047064, 1366665601
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_known_answers(scheme):
+    signed = kernel_signatures(["nearly the same"], "char", 5, 1, scheme, 8)
+    assert signed[0].tolist() == KNOWN_ANSWERS[scheme]
+
+
+def test_known_answers_of_what_is_kept():
+    _, _, keys, sketches = _kernels.sign(
+        *arrow(["nearly the same"]), "char", 5, 1, "one-permutation", 2, 4
+    )
+    assert keys.tolist() == [[1995552908, 1003887102]]
+    assert sketches.tolist() == [[53938]]
+
+
+def random_sets(similarity, size, seed):
+    """Two texts of `size` words in all, of which a known share is in both."""
+    numbers = np.random.default_rng(seed).permutation(10 * size)[:size]
+    shared = round(similarity * size)
+    rest = (size - shared) // 2
+    common, a, b = np.split(numbers[: shared + 2 * rest], [shared, shared + rest])
+    texts = [" ".join(map(str, np.concatenate([common, part]))) for part in (a, b)]
+    return texts, shared / (shared + 2 * rest)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("size", [10, 40, 1000])
+@pytest.mark.parametrize("similarity", [0.2, 0.5, 0.8])
+def test_estimates_have_no_bias_and_no_more_than_the_variance_of_theory(scheme, size, similarity):
+    """Independent positions: mean J, variance J(1-J)/n. Sampling groups without replacement can
+    only lower the variance; the tolerances are four standard errors of each statistic."""
+    positions, runs = 128, 400
+    estimates, truths = [], []
+    for run in range(runs):
+        texts, truth = random_sets(similarity, size, run)
+        a, b = kernel_signatures(texts, "word", 1, run, scheme, positions)
+        estimates.append(np.mean(a == b))
+        truths.append(truth)
+    truth = np.mean(truths)
+    variance = truth * (1 - truth) / positions
+    assert abs(np.mean(estimates) - truth) < 4 * math.sqrt(variance / runs)
+    assert np.var(estimates, ddof=1) < variance * (1 + 4 * math.sqrt(2 / runs))
+
+
+def test_two_bits_of_a_position_agree_by_chance_one_time_in_four():
+    positions, runs = 256, 200
+    texts = [f"{i} {i + 10**6} {i + 2 * 10**6}" for i in range(2 * runs)]
+    signed = kernel_signatures(texts, "word", 1, 3, "one-permutation", positions) & 3
+    agreeing = np.mean(signed[:runs] == signed[runs:])
+    assert abs(agreeing - 0.25) < 4 * math.sqrt(0.25 * 0.75 / (positions * runs))
