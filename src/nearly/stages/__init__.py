@@ -1,0 +1,1 @@
+"""The stages: one pure function a file, from an Arrow array or batch to the next."""
