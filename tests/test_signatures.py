@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearly import _kernels, specification
+from nearly import _kernels
 from nearly.stages.buffers import spans
+from nearly.textbook import signatures as specification
 
 SCHEMES = {
     "one-permutation": specification.one_permutation_signature,

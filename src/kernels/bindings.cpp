@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "arrays.hpp"
+#include "bind_normalise.hpp"
 #include "candidates.hpp"
 #include "clusters.hpp"
 #include "jaccard.hpp"
@@ -202,5 +203,6 @@ NB_MODULE(_kernels, m) {
     m.def("shared", &nearly::shared, "a"_a, "b"_a);
     m.def("first_seen", &nearly::first_occurrences, "contents"_a);
     m.def("components", &nearly::components_of, "a"_a, "b"_a, "documents"_a);
+    bind_normalise(m);
     m.def("leaders", &nearly::leaders_of, "a"_a, "b"_a, "similarities"_a, "order"_a);
 }

@@ -22,6 +22,7 @@ from typing import TypeVar
 from nearly.settings import Unit
 
 __all__ = [
+    "WHITE_SPACE",
     "agreement",
     "bag",
     "best_bloom_hashes",

@@ -8,7 +8,7 @@ stand, already normalised.
 from collections.abc import Iterable, Sequence
 
 from nearly.settings import Unit
-from nearly.textbook import words
+from nearly.textbook.papers import words
 
 __all__ = [
     "band_key",

@@ -1,0 +1,57 @@
+"""The algorithms as plainly as Python can say them: for learners, and the oracle of the tests.
+
+`papers` has those of the source documents, `normalisation` the text that shingles are cut
+from, `signatures` the signature of nearly itself, bit by bit.
+"""
+
+from nearly.textbook.normalisation import normalise
+from nearly.textbook.papers import (
+    WHITE_SPACE,
+    agreement,
+    bag,
+    best_bloom_hashes,
+    bloom_false_positive_rate,
+    buckets,
+    candidates,
+    components,
+    containment,
+    cosine_distance,
+    edit_distance,
+    hamming_distance,
+    jaccard,
+    jaccard_distance,
+    leaders,
+    minhash,
+    norm_distance,
+    shingles,
+    signature_by_permutations,
+    signatures_by_hash_functions,
+    similar_pairs,
+    words,
+)
+
+__all__ = [
+    "WHITE_SPACE",
+    "agreement",
+    "bag",
+    "best_bloom_hashes",
+    "bloom_false_positive_rate",
+    "buckets",
+    "candidates",
+    "components",
+    "containment",
+    "cosine_distance",
+    "edit_distance",
+    "hamming_distance",
+    "jaccard",
+    "jaccard_distance",
+    "leaders",
+    "minhash",
+    "norm_distance",
+    "normalise",
+    "shingles",
+    "signature_by_permutations",
+    "signatures_by_hash_functions",
+    "similar_pairs",
+    "words",
+]
