@@ -45,6 +45,12 @@ ROWS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few thousand rows are several groups: small tests then show what large files do."""
+    monkeypatch.setattr(sinks, "GROUP_ROWS", 2 * sinks.UNIT_ROWS)
+
+
 def pairs(rows: list[tuple[str, str, float]]) -> pa.Table:
     columns = list(zip(*rows, strict=True)) or [(), (), ()]
     arrays = [pa.array(c, f.type) for c, f in zip(columns, PAIRS, strict=True)]
@@ -212,9 +218,13 @@ def test_columns_of_every_type(tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "all.parquet")["category"].to_pylist() == ["x", "y"]
 
 
-def test_many_groups_keep_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sinks, "GROUP_BYTES", 100_000)
-    rows = [(f"a{i}", f"b{i}", float(i)) for i in range(20_000)]
+@pytest.mark.parametrize("limit", ["GROUP_ROWS", "GROUP_BYTES"])
+def test_many_groups_keep_their_order(
+    tmp_path: Path, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sinks, "GROUP_ROWS", 10**6)
+    monkeypatch.setattr(sinks, limit, 2 * sinks.UNIT_ROWS)
+    rows = [(f"a{i}", f"b{i}", float(i)) for i in range(5_000)]
     for ending in FEW_ENDINGS:
         write_table(pairs(rows), PAIRS, tmp_path / f"pairs{ending}")
         assert read(tmp_path / f"pairs{ending}") == rows
