@@ -130,7 +130,6 @@ class Outputs:
             # A second failure, of flushing what could not be written, says nothing new.
             with suppress(OSError, SinkError):
                 file.close()
-            staged.discard()
             raise
         self._finished.append(staged)
 
