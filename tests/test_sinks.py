@@ -352,6 +352,24 @@ class TestOverwriting:
         assert path.read_text() == "old"
         assert names_in(tmp_path) == {path.name}
 
+    def test_the_old_file_is_kept_when_it_cannot_be_put_back(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "pairs.csv"
+        path.write_text("old")
+        replace = os.replace
+
+        def away_only(source: Path, target: Path) -> None:
+            if target == path:
+                raise OSError(errno.EIO, "bad disk")
+            replace(source, target)
+
+        monkeypatch.setattr(os, "link", no_hard_links)
+        monkeypatch.setattr(os, "replace", away_only)
+        with pytest.raises(SinkError):
+            write_table(pairs(ROWS), PAIRS, path, force=True)
+        assert [kept.read_text() for kept in tmp_path.iterdir()] == ["old"]
+
     def test_a_folder_that_cannot_be_synced_is_no_failure(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

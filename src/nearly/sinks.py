@@ -184,9 +184,11 @@ class _Staged:
                 self.target.unlink()
 
     def discard(self) -> None:
-        for leftover in (self.temporary, self._old):
-            with suppress(OSError):
-                leftover.unlink()
+        with suppress(OSError):
+            self.temporary.unlink()
+        with suppress(OSError):
+            if self.target.exists():  # or else the old file is all there is
+                self._old.unlink()
 
 
 class _StagedFile(io.FileIO):
