@@ -70,5 +70,7 @@ def test_imports_point_down(room: str, other: str) -> None:
 @pytest.mark.parametrize("module", ["nearly", "nearly.cli", "nearly.tuning", "nearly.settings"])
 def test_nothing_heavy_is_imported_early(module: str) -> None:
     code = f"import sys, {module}; print(*{{m.split('.')[0] for m in sys.modules}})"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert not HEAVY & set(loaded.stdout.split())
