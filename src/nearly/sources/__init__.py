@@ -1,0 +1,15 @@
+"""Everything that turns what a user points at into Arrow batches of documents.
+
+    open_source   decides what was given, and opens it
+    Source        documents() for the pipeline, rows() for the clean copy
+    Skipped       what could not become a document, and why
+
+A source is made of parts (a file, a frame, a list), one kind of part a file here.
+"""
+
+from nearly.sources.names import id_of_name, name_of_id
+from nearly.sources.opening import open_source
+from nearly.sources.skipped import Skipped
+from nearly.sources.source import Source
+
+__all__ = ["Skipped", "Source", "id_of_name", "name_of_id", "open_source"]

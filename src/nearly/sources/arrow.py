@@ -1,0 +1,97 @@
+"""What is already Arrow: IPC files, tables in memory, and streams written down to be reread."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.ipc as ipc
+
+from nearly.errors import UnreadableError
+from nearly.sources import part
+from nearly.sources.part import Part, Reject, sliced
+
+__all__ = ["ArrowFilePart", "TablePart", "spool"]
+
+_FILE_MAGIC = b"ARROW1"
+
+
+class TablePart(Part):
+    """A table in memory."""
+
+    def __init__(self, table: pa.Table, name: str) -> None:
+        self.name = name
+        self.schema = table.schema
+        self._table = table
+
+    def batches(
+        self,
+        columns: Sequence[str] | None,  # noqa: ARG002 - unused columns cost nothing
+        reject: Reject,  # noqa: ARG002
+    ) -> Iterator[pa.RecordBatch]:
+        yield from self._table.to_batches(max_chunksize=part.BATCH_ROWS)
+
+
+class ArrowFilePart(Part):
+    """One Arrow IPC file, in the file or the stream format.
+
+    It is read and not mapped: a mapped file counts against a limit on memory.
+    """
+
+    def __init__(self, path: str, name: str) -> None:
+        self.name = name
+        self._path = path
+        with _Opened(path, name) as reader:
+            self.schema = reader.schema
+
+    def batches(
+        self,
+        columns: Sequence[str] | None,  # noqa: ARG002
+        reject: Reject,  # noqa: ARG002
+    ) -> Iterator[pa.RecordBatch]:
+        with _Opened(self._path, self.name) as reader:
+            for batch in _stored_batches(reader):
+                yield from sliced(batch)
+
+
+def spool(reader: pa.RecordBatchReader, name: str, temporary: Path) -> ArrowFilePart:
+    """Write a stream down, so that it can be read more than once."""
+    numbered = (temporary / f"stream-{n}.arrow" for n in itertools.count())
+    path = next(path for path in numbered if not path.exists())
+    with ipc.new_file(str(path), reader.schema) as writer:
+        for batch in reader:
+            writer.write_batch(batch)
+    return ArrowFilePart(str(path), name)
+
+
+class _Opened:
+    """A reader over an IPC file, closed in the end; its errors name the file."""
+
+    def __init__(self, path: str, name: str) -> None:
+        self._path = path
+        self._name = name
+
+    def __enter__(self) -> ipc.RecordBatchFileReader | ipc.RecordBatchStreamReader:
+        try:
+            self._file = pa.OSFile(self._path)
+            is_file = self._file.read(len(_FILE_MAGIC)) == _FILE_MAGIC
+            self._file.seek(0)
+            return (ipc.open_file if is_file else ipc.open_stream)(self._file)
+        except (pa.ArrowException, OSError) as error:
+            raise self._named(error) from error
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._file.close()
+        if isinstance(error, pa.ArrowException | OSError):
+            raise self._named(error) from error
+
+    def _named(self, error: BaseException) -> UnreadableError:
+        return UnreadableError(f"{self._name} cannot be read as Arrow. {error}")
+
+
+def _stored_batches(
+    reader: ipc.RecordBatchFileReader | ipc.RecordBatchStreamReader,
+) -> Iterator[pa.RecordBatch]:
+    if isinstance(reader, ipc.RecordBatchFileReader):
+        return (reader.get_batch(i) for i in range(reader.num_record_batches))
+    return iter(reader)

@@ -1,0 +1,125 @@
+"""Text files: a document a file, or a document a line."""
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyarrow as pa
+
+from nearly.errors import UnreadableError
+from nearly.sources import part
+from nearly.sources.arrays import string_array
+from nearly.sources.part import Part, Reject
+from nearly.sources.texts import NotTextError, decode, open_bytes, open_text, without_surrogates
+
+__all__ = ["LinesPart", "TextFilesPart"]
+
+
+class TextFilesPart(Part):
+    """Files that are one document each; a file that is no text is a row of null text."""
+
+    def __init__(
+        self, name: str, paths: Mapping[str, str], left_out: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        self.name = name
+        self.schema = pa.schema([("id", pa.string()), ("text", pa.large_string())])
+        self._ids = list(paths)
+        self._paths = paths
+        self._left_out = left_out
+        self._reasons: dict[int, str] = {}
+
+    def batches(
+        self,
+        columns: Sequence[str] | None,  # noqa: ARG002
+        reject: Reject,
+    ) -> Iterator[pa.RecordBatch]:
+        for record, reason in self._left_out:
+            reject(record, reason)
+        start, size = 0, 0
+        texts: list[str | None] = []
+        for row in range(len(self._ids)):
+            texts.append(text := self._text(row))
+            size += len(text or "")
+            if len(texts) == part.BATCH_ROWS or size >= part.BATCH_BYTES:
+                yield self._batch(start, texts)
+                start, size, texts = row + 1, 0, []
+        if texts:
+            yield self._batch(start, texts)
+
+    def record(self, row: int) -> str:
+        return self._ids[row]
+
+    def why_null(self, row: int) -> str:
+        return self._reasons[row]
+
+    def _batch(self, start: int, texts: list[str | None]) -> pa.RecordBatch:
+        ids = self._ids[start : start + len(texts)]
+        arrays = [string_array(ids, pa.string()), string_array(texts)]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def _text(self, row: int) -> str | None:
+        path = self._paths[self._ids[row]]
+        try:
+            with open_bytes(path) as file:
+                return decode(file.read())
+        except NotTextError as error:
+            reason = str(error)
+        except OSError as error:
+            reason = f"cannot be read: {error.strerror or error}"
+        if len(self._ids) == 1 and not self._left_out:
+            raise UnreadableError(f"{self._ids[row]}: {reason}. A text file is needed.")
+        self._reasons[row] = reason
+        return None
+
+
+class LinesPart(Part):
+    """One text file whose lines are the documents; a line that is no text is null."""
+
+    def __init__(self, path: str, name: str) -> None:
+        self.name = name
+        self.schema = pa.schema([("text", pa.large_string())])
+        self._path = path
+        self._reasons: dict[int, str] = {}
+
+    def batches(
+        self,
+        columns: Sequence[str] | None,  # noqa: ARG002
+        reject: Reject,  # noqa: ARG002
+    ) -> Iterator[pa.RecordBatch]:
+        first = 0
+        try:
+            with open_text(self._path, newline="\n") as stream:
+                for lines in _groups(stream):
+                    texts = [line.rstrip("\r\n") for line in lines]
+                    yield self._batch(first, texts)
+                    first += len(texts)
+        except (OSError, UnicodeError) as error:
+            raise UnreadableError(f"{self.name} cannot be read: {error}") from error
+
+    def record(self, row: int) -> str:
+        return f"line {row + 1}"
+
+    def why_null(self, row: int) -> str:
+        return self._reasons[row]
+
+    def _batch(self, first: int, texts: list[str]) -> pa.RecordBatch:
+        whole = "".join(texts)
+        checked: list[str | None] = list(texts)
+        if "\0" in whole or not without_surrogates(whole):
+            for i, text in enumerate(texts):
+                reason = _why_no_text(text)
+                if reason is not None:
+                    self._reasons[first + i] = reason
+                    checked[i] = None
+        return pa.RecordBatch.from_arrays([string_array(checked)], schema=self.schema)
+
+
+def _groups(stream: io.TextIOWrapper) -> Iterator[list[str]]:
+    while lines := stream.readlines(part.BATCH_BYTES):
+        for start in range(0, len(lines), part.BATCH_ROWS):
+            yield lines[start : start + part.BATCH_ROWS]
+
+
+def _why_no_text(text: str) -> str | None:
+    if "\0" in text:
+        return "binary: a NUL byte"
+    return None if without_surrogates(text) else "not valid UTF-8"
