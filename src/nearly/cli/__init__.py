@@ -6,22 +6,21 @@ these files; the body of a command imports what it needs.
 
 import errno
 import os
-import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType
 from typing import Final, NoReturn
 
 import click
 from click.exceptions import Exit, NoArgsIsHelpError
 
-from nearly.cli import exits
+from nearly.cli import exits, stopping
 from nearly.cli.apply import apply
 from nearly.cli.compare import compare
 from nearly.cli.completion import completion
 from nearly.cli.dedup import dedup
 from nearly.cli.find import find
 from nearly.cli.messages import complain
+from nearly.cli.sections import Group
 from nearly.errors import NearlyError
 
 __all__ = ["main", "nearly", "run"]
@@ -30,7 +29,9 @@ __all__ = ["main", "nearly", "run"]
 COMPLETING: Final = "_NEARLY_COMPLETE"
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(package_name="nearly", message="nearly %(version)s")
 def nearly() -> None:
     """Find what is nearly the same.
@@ -47,23 +48,14 @@ for command in (find, dedup, apply, compare, completion):
     nearly.add_command(command)
 
 
-class Stopped(KeyboardInterrupt):
-    """A signal asked this process to end."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
-
-
 def main() -> NoReturn:
     """The entry point of the installed command."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # What the parent process ignores, as nohup does, stays ignored.
-        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
-            signal.signal(number, _stop)
+    stopping.on_signals()
     # A name of a file may hold bytes that are no text in any encoding.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    stopping.never()
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -79,9 +71,9 @@ def run(arguments: Sequence[str]) -> int:
     except NearlyError as error:
         complain(str(error))
         return exits.code_of(error)
-    except KeyboardInterrupt as error:
+    except stopping.Stopped as error:
         complain("stopped")
-        return exits.code_of_signal(getattr(error, "number", signal.SIGINT))
+        return exits.code_of_signal(error.number)
     except BrokenPipeError:
         # Whoever read this output has seen enough; at exit Python would flush once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -111,10 +103,3 @@ def _one_line(error: click.ClickException) -> str:
     message = error.format_message().rstrip(".")
     context = getattr(error, "ctx", None)
     return f"{message}. See {context.command_path} --help." if context else f"{message}."
-
-
-def _stop(number: int, _: FrameType | None) -> None:
-    # Only once: what cleans up must not be stopped by an impatient second Ctrl-C.
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, signal.SIG_IGN)
-    raise Stopped(number)

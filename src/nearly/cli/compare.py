@@ -27,7 +27,9 @@ __all__ = ["compare"]
 @click.argument("b", type=click.Path(allow_dash=True))
 @shared.text_options
 @shared.signature_options
-@option("Output", "--append", type=shared.File, help="Add a line to this table (TSV).")
+@option(
+    "Output", "--append", metavar="FILE", type=shared.File, help="Add a line to this table (TSV)."
+)
 @shared.json_option
 def compare(a: str, b: str, append: Path | None, as_json: bool, **options: Any) -> int:
     """Compare two text files A and B; one of them may be - for what is piped in.

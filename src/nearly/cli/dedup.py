@@ -33,11 +33,24 @@ PLAN = Path("nearly-plan.json")
     "Output",
     "-o",
     "--output",
+    metavar="FILE",
     type=shared.File,
     help="Write the clean copy, or plan, to this file.",
 )
-@option("Output", "--removed", type=shared.File, help="Write what was removed, and for what.")
-@option("Output", "--clusters", type=shared.File, help="Write the clusters to this file.")
+@option(
+    "Output",
+    "--removed",
+    metavar="FILE",
+    type=shared.File,
+    help="Write what was removed, and for what.",
+)
+@option(
+    "Output",
+    "--clusters",
+    metavar="FILE",
+    type=shared.File,
+    help="Write the clusters to this file.",
+)
 @option(
     "Output",
     "--keep",

@@ -25,8 +25,21 @@ __all__ = ["find"]
 @shared.search_options
 @option("Search", "--all-pairs", is_flag=True, help="Spell out every pair of exact copies.")
 @shared.signature_options
-@option("Output", "-o", "--output", type=shared.File, help="Write all pairs to this file.")
-@option("Output", "--clusters", type=shared.File, help="Write the clusters to this file.")
+@option(
+    "Output",
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=shared.File,
+    help="Write all pairs to this file.",
+)
+@option(
+    "Output",
+    "--clusters",
+    metavar="FILE",
+    type=shared.File,
+    help="Write the clusters to this file.",
+)
 @shared.skipped_option
 @shared.json_option
 @shared.quiet_option

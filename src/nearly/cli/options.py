@@ -82,9 +82,10 @@ def _setting(section: str, *names: str, kind: Any = None, **more: Any) -> Any:
     field = long.removeprefix("--").replace("-", "_")
     default = _DEFAULTS[field]
     shown = more.pop("show_default", default is not None)
-    choices = get_args(kind)
-    if choices:
-        kind = click.Choice(choices)
+    if get_args(kind):
+        kind = click.Choice(get_args(kind))
+    elif kind in (int, float):
+        more["metavar"] = "NUMBER"
     return option(section, *names, type=kind, default=default, show_default=shown, **more)
 
 
@@ -137,16 +138,30 @@ search_options = _all(
         "Search",
         "--cluster",
         kind=Clustering,
-        help="Join all that is linked, or only what is similar to one leader.",
+        help="Join all that is linked, or only what is like one leader.",
     ),
 )
 
 run_options = _all(
-    option("Run", "--threads", type=click.IntRange(min=1), help="Threads to use. [default: all]"),
-    option("Run", "--memory", type=size, metavar="SIZE", help="Spill to disk beyond this, for example 2GB."),
+    option(
+        "Run",
+        "--threads",
+        type=click.IntRange(min=1),
+        metavar="NUMBER",
+        show_default="all cores",
+        help="Threads to use.",
+    ),
+    option(
+        "Run",
+        "--memory",
+        type=size,
+        metavar="SIZE",
+        help="Spill to disk beyond this, for example 2GB.",
+    ),
     option(
         "Run",
         "--temporary",
+        metavar="DIR",
         type=click.Path(exists=True, file_okay=False, writable=True),
         help="The folder to spill to.",
     ),
@@ -155,7 +170,11 @@ run_options = _all(
 force_option = option("Output", "--force", is_flag=True, help="Overwrite outputs that exist.")
 json_option = option("Output", "--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 skipped_option = option(
-    "Output", "--skipped", type=File, help="Write the skipped records, and why, to this file."
+    "Output",
+    "--skipped",
+    metavar="FILE",
+    type=File,
+    help="Write the skipped records, and why, to this file.",
 )
 quiet_option = option("Output", "--quiet", is_flag=True, help="No progress and no summary.")
 

@@ -63,8 +63,8 @@ def _method(result: Found | Deduplicated) -> str:
     seconds = sum(statistics["seconds"].values())
     return (
         f"{settings.text.unit} {settings.text.k}-shingles; {statistics['bands']} bands of "
-        f"{statistics['rows']} rows find {_percent(recall)} of pairs at similarity "
-        f"{settings.threshold:g}, and more above; {seconds:.2f} s"
+        f"{statistics['rows']} rows find at least {_percent(recall)} of pairs from "
+        f"{settings.threshold:g} upwards; {seconds:.2f} s"
     )
 
 

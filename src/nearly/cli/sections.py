@@ -1,11 +1,11 @@
-"""Commands whose help lists its many options under headings."""
+"""Help for many options: listed under headings, and commands in the order of their use."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["Command", "option"]
+__all__ = ["Command", "Group", "option"]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -24,15 +24,21 @@ class Command(click.Command):
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Called by click to write the options of `--help`."""
         sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(context):
+        for parameter in self.params:
             line = parameter.get_help_record(context)
-            if line is not None:
-                heading = parameter.section if isinstance(parameter, Option) else "Help"
-                sections.setdefault(heading, []).append(line)
+            if line is not None and isinstance(parameter, Option):
+                sections.setdefault(parameter.section, []).append(line)
         for heading, lines in sections.items():
             with formatter.section(heading):
-                # Columns of equal width in every section.
-                formatter.write_dl(lines, col_max=28)
+                formatter.write_dl(lines, col_max=32)
+
+
+class Group(click.Group):
+    """Commands in the order in which they were added, which is the order of their use."""
+
+    def list_commands(self, context: click.Context) -> list[str]:  # noqa: ARG002
+        """Called by click to write the list of `--help`."""
+        return list(self.commands)
 
 
 def option(section: str, *names: str, **settings: Any) -> Callable[[Decorated], Decorated]:
