@@ -274,21 +274,22 @@ class TestRefusing:
         assert (folder / "a").exists()
 
     @pytest.mark.parametrize("name", ["a", "kept"])
-    def test_a_file_swapped_while_it_is_hashed(
+    def test_a_file_swapped_after_it_was_hashed(
         self, folder: Path, plan: Plan, name: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        digest = plans._File.digest
+        digest = plans._digest
 
-        def swap_after_hashing(file: plans._File) -> str:
-            found = digest(file)
+        def swap_after_hashing(file: plans._File, who: str) -> str:
+            found = digest(file, who)
             if file.name == name:
                 (folder / name).rename(folder / "moved")
                 (folder / name).write_text("precious")
             return found
 
-        monkeypatch.setattr(plans._File, "digest", swap_after_hashing)
+        monkeypatch.setattr(plans, "_digest", swap_after_hashing)
         decisions = apply_plan(replace(plan, removals=plan.removals[:1]))
         assert outcomes(decisions) == ["refused"]
+        assert decisions[0].reason.endswith("changed while it was checked")
         assert (folder / name).read_text() == "precious"
         assert (folder / "a").exists()
 

@@ -334,6 +334,56 @@ class TestOverwriting:
         write_table(pairs(ROWS), PAIRS, path, force=True)
         assert path.stat().st_mode & 0o777 == 0o600
 
+    def test_ctrl_c_after_the_replacement_brings_the_old_file_back(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "pairs.csv"
+        path.write_text("old")
+        replace = os.replace
+
+        def interrupted(source: Path, target: Path) -> None:
+            replace(source, target)
+            if source.suffix == ".part":
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(os, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            write_table(pairs(ROWS), PAIRS, path, force=True)
+        assert path.read_text() == "old"
+        assert names_in(tmp_path) == {path.name}
+
+    def test_the_old_file_is_kept_when_it_cannot_be_put_back(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "pairs.csv"
+        path.write_text("old")
+        replace = os.replace
+
+        def away_only(source: Path, target: Path) -> None:
+            if target == path:
+                raise OSError(errno.EIO, "bad disk")
+            replace(source, target)
+
+        monkeypatch.setattr(os, "link", no_hard_links)
+        monkeypatch.setattr(os, "replace", away_only)
+        with pytest.raises(SinkError):
+            write_table(pairs(ROWS), PAIRS, path, force=True)
+        assert [kept.read_text() for kept in tmp_path.iterdir()] == ["old"]
+
+    def test_a_folder_that_cannot_be_synced_is_no_failure(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        sync = sinks._sync
+
+        def sync_files_only(path: Path) -> None:
+            if path.is_dir():
+                raise OSError(errno.EINVAL, "Invalid argument")
+            sync(path)
+
+        monkeypatch.setattr(sinks, "_sync", sync_files_only)
+        write_table(pairs(ROWS), PAIRS, tmp_path / "pairs.csv")
+        assert read(tmp_path / "pairs.csv") == ROWS
+
     @pytest.mark.parametrize("force", [False, True])
     def test_without_hard_links(
         self, tmp_path: Path, force: bool, monkeypatch: pytest.MonkeyPatch

@@ -130,17 +130,14 @@ class Outputs:
             # A second failure, of flushing what could not be written, says nothing new.
             with suppress(OSError, SinkError):
                 file.close()
-            staged.discard()
             raise
         self._finished.append(staged)
 
     def _commit(self) -> None:
-        # A lone file is replaced in one step; only several need a way back.
-        alone = len(self._finished) == 1
         try:
             for staged in self._finished:
                 with _blaming(staged.path):
-                    staged.publish(force=self._force, keep_old=not alone)
+                    staged.publish(force=self._force)
         except BaseException:
             for staged in self._finished:
                 staged.withdraw()
@@ -168,14 +165,15 @@ class _Staged:
         self._identity = _identity(self.temporary)
         return io.BufferedWriter(raw, buffer_size=2**20)
 
-    def publish(self, *, force: bool, keep_old: bool) -> None:
+    def publish(self, *, force: bool) -> None:
         if not force:
             _move_without_overwriting(self.temporary, self.target)
         else:
-            if keep_old and self.target.exists():
+            if self.target.exists():
                 _keep(self.target, self._old)
             os.replace(self.temporary, self.target)
-        _sync(self.target.parent)
+        with suppress(OSError):  # not every file system can do this for a folder
+            _sync(self.target.parent)
 
     def withdraw(self) -> None:
         """Put back what was there; right at whichever step `publish` was stopped."""
@@ -186,9 +184,11 @@ class _Staged:
                 self.target.unlink()
 
     def discard(self) -> None:
-        for leftover in (self.temporary, self._old):
-            with suppress(OSError):
-                leftover.unlink()
+        with suppress(OSError):
+            self.temporary.unlink()
+        with suppress(OSError):
+            if self.target.exists():  # or else the old file is all there is
+                self._old.unlink()
 
 
 class _StagedFile(io.FileIO):

@@ -89,7 +89,7 @@ def _column_preference(values: pa.ChunkedArray, keep: Keep) -> npt.NDArray[np.in
             ) from error
     direction = "descending" if keep.rule in ("newest", "max") else "ascending"
     try:
-        ranks = pc.rank(values, sort_keys=direction, null_placement="at_end", tiebreaker="min")
+        ranks = pc.rank(values, sort_keys=direction, tiebreaker="min")  # nulls come last
     except pa.ArrowNotImplementedError as error:
         raise SourceError(
             f"column {keep.column!r} holds {values.type}, which has no order; "

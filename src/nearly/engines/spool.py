@@ -6,6 +6,7 @@ on disk is read with plain reads, not mapped: a limit on the address space holds
 
 import itertools
 import os
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -31,6 +32,7 @@ class _File:
     def __init__(self, folder: Path):
         self._folder = folder
         self._file = TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
         self.size = 0
 
     def append(self, data: Any) -> int:

@@ -1,0 +1,38 @@
+# `make demo` runs the main job, `make test` the tests; each sets up what it needs.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/kernels/*)
+
+.PHONY: demo test check lint types clean
+
+demo: $(VENV)/installed
+	@examples/demo.sh
+
+test: $(VENV)/developing
+	$(BIN)/python -m pytest
+
+# All that has to hold before a change is merged.
+check: test lint types
+
+lint: $(VENV)/developing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/developing
+	$(BIN)/mypy
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: $(BIN)/python $(SOURCES)
+	$(PIP) --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/developing: $(BIN)/python $(SOURCES)
+	$(PIP) --constraint constraints.txt --editable '.[dev]'
+	@touch $@ $(VENV)/installed
+
+clean:
+	rm -rf $(VENV) build dist

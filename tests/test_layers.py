@@ -1,0 +1,76 @@
+"""The directions of the design: who may import whom, and what importing nearly costs."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "nearly"
+
+#: From the ground up; a room may import its own floor's package and all floors below.
+FLOORS = [
+    {"errors"},
+    {"settings", "schemas", "families", "_kernels", "stop_words"},
+    {"tuning", "textbook", "results"},
+    {"stages"},
+    {"engines", "sources", "sinks", "plans"},
+    {"survivors", "tables", "comparing"},
+    {"pipeline"},
+    {"api"},
+    {"cli", "terminal", "__main__"},
+]
+#: Each lives beside these and must not know them.
+STRANGERS = {
+    "engines": {"sources", "sinks", "plans"},
+    "sources": {"engines", "sinks", "plans", "stages"},
+    "sinks": {"engines", "sources", "plans", "stages"},
+}
+HEAVY = {"numpy", "pyarrow", "duckdb", "pandas", "polars", "rich"}
+
+
+def rooms_and_imports() -> list[tuple[str, str]]:
+    edges = set()
+    for file in PACKAGE.rglob("*.py"):
+        room = file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        for node in ast.walk(ast.parse(file.read_text())):
+            edges |= {(room, other) for other in imported(node) if other != room}
+    return sorted(edges - {("__init__", other) for _, other in edges})
+
+
+def imported(node: ast.AST) -> set[str]:
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom) and node.module == "nearly":
+        names = [f"nearly.{alias.name}" for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        names = [node.module or ""]
+    else:
+        return set()
+    return {name.split(".")[1] for name in names if name.startswith("nearly.")}
+
+
+def floor_of(room: str) -> int:
+    return next(i for i, rooms in enumerate(FLOORS) if room in rooms)
+
+
+def test_every_room_has_a_floor() -> None:
+    rooms = {p.name.removesuffix(".py") for p in PACKAGE.iterdir() if not p.name.startswith("__py")}
+    rooms = {room for room in rooms if "." not in room}
+    assert rooms - {"__init__"} <= set.union(*FLOORS)
+
+
+@pytest.mark.parametrize(("room", "other"), rooms_and_imports())
+def test_imports_point_down(room: str, other: str) -> None:
+    assert floor_of(other) <= floor_of(room)
+    assert other not in STRANGERS.get(room, set())
+
+
+@pytest.mark.parametrize("module", ["nearly", "nearly.cli", "nearly.tuning", "nearly.settings"])
+def test_nothing_heavy_is_imported_early(module: str) -> None:
+    code = f"import sys, {module}; print(*{{m.split('.')[0] for m in sys.modules}})"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert not HEAVY & set(loaded.stdout.split())

@@ -1,0 +1,45 @@
+"""The public surface: what `import nearly` offers, and no more."""
+
+from pathlib import Path
+
+import pytest
+
+import nearly
+
+PUBLIC = [
+    "Comparison",
+    "Deduplicated",
+    "Found",
+    "MissingError",
+    "NearlyError",
+    "Settings",
+    "SettingsError",
+    "SinkError",
+    "SourceError",
+    "TextSettings",
+    "UnreadableError",
+    "compare",
+    "dedup",
+    "find",
+]
+
+
+def test_public_names_are_these_and_sorted() -> None:
+    assert nearly.__all__ == PUBLIC == sorted(PUBLIC)
+    assert dir(nearly) == PUBLIC
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_exists_and_says_what_it_is(name: str) -> None:
+    assert getattr(nearly, name).__doc__
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nonsense"):
+        nearly.nonsense  # noqa: B018
+
+
+def test_nothing_is_pickled() -> None:
+    package = Path(nearly.__file__).parent
+    users = [file for file in package.rglob("*.py") if "pickle" in file.read_text()]
+    assert users == []
