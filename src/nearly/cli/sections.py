@@ -1,0 +1,46 @@
+"""Help for many options: listed under headings, and commands in the order of their use."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+__all__ = ["Command", "Group", "option"]
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class Option(click.Option):
+    """An option that knows its heading."""
+
+    def __init__(self, *names: Any, section: str, **settings: Any) -> None:
+        super().__init__(*names, **settings)
+        self.section = section
+
+
+class Command(click.Command):
+    """A command that shows its options heading by heading, in the order of declaration."""
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Called by click to write the options of `--help`."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.params:
+            line = parameter.get_help_record(context)
+            if line is not None and isinstance(parameter, Option):
+                sections.setdefault(parameter.section, []).append(line)
+        for heading, lines in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(lines, col_max=32)
+
+
+class Group(click.Group):
+    """Commands in the order in which they were added, which is the order of their use."""
+
+    def list_commands(self, context: click.Context) -> list[str]:  # noqa: ARG002
+        """Called by click to write the list of `--help`."""
+        return list(self.commands)
+
+
+def option(section: str, *names: str, **settings: Any) -> Callable[[Decorated], Decorated]:
+    """Declare an option under a heading."""
+    return click.option(*names, cls=Option, section=section, **settings)
