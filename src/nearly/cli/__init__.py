@@ -18,7 +18,9 @@ from nearly.cli.apply import apply
 from nearly.cli.compare import compare
 from nearly.cli.completion import completion
 from nearly.cli.dedup import dedup
+from nearly.cli.evaluate import evaluate
 from nearly.cli.find import find
+from nearly.cli.mentions import mentions
 from nearly.cli.messages import complain
 from nearly.cli.sections import Group
 from nearly.errors import NearlyError
@@ -44,7 +46,7 @@ def nearly() -> None:
     """
 
 
-for command in (find, dedup, apply, compare, completion):
+for command in (find, dedup, apply, compare, evaluate, mentions, completion):
     nearly.add_command(command)
 
 
