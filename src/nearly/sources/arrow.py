@@ -1,6 +1,7 @@
 """What is already Arrow: IPC files, tables in memory, and streams written down to be reread."""
 
 import itertools
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -73,7 +74,7 @@ class _Opened:
 
     def __enter__(self) -> ipc.RecordBatchFileReader | ipc.RecordBatchStreamReader:
         try:
-            self._file = pa.OSFile(self._path)
+            self._file = pa.OSFile(os.fsencode(self._path))
             is_file = self._file.read(len(_FILE_MAGIC)) == _FILE_MAGIC
             self._file.seek(0)
             return (ipc.open_file if is_file else ipc.open_stream)(self._file)

@@ -8,7 +8,15 @@ import pyarrow as pa
 
 from nearly.errors import MissingError, SourceError
 
-__all__ = ["Choice", "as_numbers", "check_column", "choose_columns", "id_type_of", "is_text"]
+__all__ = [
+    "Choice",
+    "as_numbers",
+    "as_strings",
+    "check_column",
+    "choose_columns",
+    "id_type_of",
+    "is_text",
+]
 
 TEXT_NAMES = (
     "text", "body", "content", "document", "message", "tweet", "abstract", "description"
@@ -76,6 +84,17 @@ def id_type_of(kind: pa.DataType, column: str, name: str) -> pa.DataType:
     if pa.types.is_integer(kind) and kind != pa.uint64():
         return pa.int64()
     return pa.string()
+
+
+def as_strings(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Any column as strings of one layout."""
+    if column.type == kind:
+        return column
+    if pa.types.is_dictionary(column.type):
+        # Arrow decodes a dictionary of string views only after its values are cast.
+        values = column.dictionary.cast(kind)
+        return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
+    return column.cast(kind)
 
 
 def as_numbers(column: pa.Array, kind: pa.DataType) -> pa.Array:

@@ -167,6 +167,8 @@ class _Translated:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, duckdb.Error | pa.ArrowException | OSError):
             reason = _first_lines(error).replace(self._path, self._name)
+            if "maximum_object_size" in reason:
+                reason += " Give so long a text a file of its own, or use Parquet."
             raise UnreadableError(f"{self._name} cannot be read. {reason}") from error
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from nearly.errors import SourceError, UnreadableError
 from nearly.schemas import DOCUMENTS, with_id_type
 from nearly.sources.arrays import string_array, whole_numbers
-from nearly.sources.columns import as_numbers, check_column, choose_columns, id_type_of
+from nearly.sources.columns import as_numbers, as_strings, check_column, choose_columns, id_type_of
 from nearly.sources.part import Part
 from nearly.sources.skipped import Skipped
 
@@ -116,9 +116,7 @@ class Source:
             ) from error
 
     def _documents_of(self, piece: _Piece, also: str | None, skipped: Skipped) -> pa.RecordBatch:
-        text = piece.batch.column(self._choice.text)
-        if text.type != pa.large_string():
-            text = text.cast(pa.large_string())
+        text = as_strings(piece.batch.column(self._choice.text), pa.large_string())
         ids = self._ids_of(piece)
         columns = [whole_numbers(piece.first, piece.batch.num_rows), ids, text]
         schema = with_id_type(DOCUMENTS, self.id_type)
@@ -140,7 +138,8 @@ class Source:
             column = piece.batch.column(self._choice.id)
             if self.id_type == pa.int64() and not pa.types.is_integer(column.type):
                 return as_numbers(column, self.id_type)
-            return column.cast(self.id_type)
+            is_number = pa.types.is_integer(column.type) and self.id_type == pa.int64()
+            return column.cast(self.id_type) if is_number else as_strings(column, self.id_type)
         if self.id_type == pa.int64():
             return whole_numbers(piece.first + start, piece.batch.num_rows)
         start += piece.first_in_part
