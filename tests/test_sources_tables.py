@@ -324,6 +324,12 @@ class TestJson:
         source = jsonl(json.dumps({"id": spelt, "text": spelt}))
         assert ids_and_texts(source) == [(spelt, spelt)]
 
+    def test_a_column_of_nothing_but_nulls_is_listed_row_by_row(self, jsonl):
+        assert documents(jsonl('{"id": 1, "text": null}')) == (
+            [],
+            [("row 0", "null text, or not valid JSON")],
+        )
+
     def test_a_key_that_only_the_last_line_has_is_a_column(self, jsonl):
         source = jsonl(*['{"text": "a"}'] * 30_000, '{"text": "b", "late": 1}')
         assert source.columns == ("text", "late")

@@ -1,7 +1,7 @@
 """What is already Arrow: IPC files, tables in memory, and streams written down to be reread."""
 
-import itertools
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -57,12 +57,11 @@ class ArrowFilePart(Part):
 
 def spool(reader: pa.RecordBatchReader, name: str, temporary: Path) -> ArrowFilePart:
     """Write a stream down, so that it can be read more than once."""
-    numbered = (temporary / f"stream-{n}.arrow" for n in itertools.count())
-    path = next(path for path in numbered if not path.exists())
-    with ipc.new_file(str(path), reader.schema) as writer:
+    path = os.path.join(tempfile.mkdtemp(dir=temporary), "stream.arrow")
+    with ipc.new_file(path, reader.schema) as writer:
         for batch in reader:
             writer.write_batch(batch)
-    return ArrowFilePart(str(path), name)
+    return ArrowFilePart(path, name)
 
 
 class _Opened:
