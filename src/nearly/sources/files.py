@@ -102,14 +102,11 @@ class LinesPart(Part):
         return self._reasons[row]
 
     def _batch(self, first: int, texts: list[str]) -> pa.RecordBatch:
-        whole = "".join(texts)
         checked: list[str | None] = list(texts)
-        if "\0" in whole or not without_surrogates(whole):
-            for i, text in enumerate(texts):
-                reason = _why_no_text(text)
-                if reason is not None:
-                    self._reasons[first + i] = reason
-                    checked[i] = None
+        for i, text in enumerate(texts):
+            if not text.isprintable() and (reason := _why_no_text(text)):
+                self._reasons[first + i] = reason
+                checked[i] = None
         return pa.RecordBatch.from_arrays([string_array(checked)], schema=self.schema)
 
 
