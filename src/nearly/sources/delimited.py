@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
+from nearly.arrays import string_array
 from nearly.errors import SourceError, UnreadableError
 from nearly.sources import part
-from nearly.sources.arrays import string_array
 from nearly.sources.part import Part, Reject
 from nearly.sources.texts import open_text, without_surrogates
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
+from nearly.arrays import string_array
 from nearly.errors import UnreadableError
 from nearly.sources import part
-from nearly.sources.arrays import string_array
 from nearly.sources.part import Part, Reject
 from nearly.sources.texts import NotTextError, decode, open_bytes, open_text, without_surrogates
 

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearly.arrays import string_array, whole_numbers
 from nearly.errors import SourceError, UnreadableError
 from nearly.schemas import DOCUMENTS, with_id_type
-from nearly.sources.arrays import string_array, whole_numbers
 from nearly.sources.columns import (
     as_numbers,
     cast,
