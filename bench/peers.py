@@ -50,7 +50,7 @@ def shingle_lists(texts: list[str], unit: str) -> Iterator[list[str]]:
 def run_gaoya(path: Path, unit: str) -> list[list[int]]:
     """Shingling and signing in Rust; the bulk calls use all cores; 16 bands of 8.
 
-    `smallvec` is the fastest of its bucket containers here, and 32 bits of its hash sizes.
+    The fastest of the combinations tried; README.md says what it gives up in recall.
     """
     from gaoya.minhash import MinHashStringIndex
 
@@ -72,7 +72,7 @@ def run_gaoya(path: Path, unit: str) -> list[list[int]]:
 def run_rensa(path: Path, unit: str) -> list[list[int]]:
     """Batch signing and queries use all cores; 16 bands of 8, then its own estimate.
 
-    With the 8 bands of its own benchmark recall would be half as high.
+    The 8 bands of its own benchmark give about half the pairs.
     """
     from rensa import RMinHash, RMinHashLSH
 
