@@ -8,7 +8,6 @@ imported where something is drawn, for it takes a while, and so is all that erro
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
@@ -16,8 +15,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     import rich.progress
     import rich.text
-
-    from nearly.engines.base import Progress
 
 __all__ = ["harmless", "print_pairs", "progress_bars", "short"]
 
@@ -44,17 +41,10 @@ def short(similarity: float) -> str:
 
 
 @contextmanager
-def progress_bars(*, quiet: bool) -> Iterator[Progress]:
-    """Bars by stage on stderr where that is a terminal; they vanish when the work is done."""
-    from rich.console import Console
-
-    from nearly.api import Silence
-
-    console = Console(stderr=True)
-    if quiet or not sys.stderr.isatty() or console.is_dumb_terminal:
-        yield Silence()
-        return
+def progress_bars() -> Iterator[Bars]:
+    """Bars by stage on stderr; they vanish when the work is done."""
     from rich import progress
+    from rich.console import Console
 
     columns = (
         progress.TextColumn("{task.description:<14}", markup=False),
@@ -62,6 +52,7 @@ def progress_bars(*, quiet: bool) -> Iterator[Progress]:
         progress.TaskProgressColumn(),
         progress.TimeElapsedColumn(),
     )
+    console = Console(stderr=True)
     with progress.Progress(
         *columns, console=console, transient=True, redirect_stdout=False
     ) as shown:
