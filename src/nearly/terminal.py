@@ -134,9 +134,10 @@ def _side_by_side(a: str, b: str, width: int) -> tuple[rich.text.Text, rich.text
         if kind != "equal":
             first.stylize("bold yellow", start_a, stop_a)
             second.stylize("bold yellow", start_b, stop_b)
-    same = next((p[1] for p in pieces if p[0] != "equal"), 0)
+    same = next((piece[1] for piece in pieces if piece[0] != "equal"), 0)
     is_seen = same < width * 2 // 3 or same == min(len(a), len(b))
-    start = 0 if is_seen else same - width // 3
+    # From a bit before the difference on, or further left where that leaves the line half empty.
+    start = 0 if is_seen else max(0, min(same - width // 3, max(len(a), len(b)) - width + 1))
     return _cut_right(first, start, width), _cut_right(second, start, width)
 
 

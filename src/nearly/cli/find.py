@@ -116,5 +116,5 @@ def _outcome(found: Found, output: Path | None, *, as_json: bool) -> str:
     if output is not None:
         return f"{line}, written to {output}"
     if not as_json and found.top.num_rows < len(found):
-        return f"{line}; the first {found.top.num_rows} are shown, -o FILE writes them all"
+        return f"{line}; the {found.top.num_rows} most similar are shown, -o FILE writes them all"
     return line
