@@ -18,25 +18,6 @@ from nearly.settings import TextSettings
 SURE = {"bands": 96, "rows": 1, "recall": 1 - 1e-8}
 
 WORDS = st.sampled_from(["the", "cat", "sat", "on", "a", "mat", "dog", "ran", "日本", "é", "ß"])
-    [
-        "the",
-        "cat",
-        "sat",
-        "on",
-        "a",
-        "mat",
-        "and",
-        "dog",
-        "ran",
-        "far",
-        "away",
-        "from",
-        "it",
-        "日本",
-        "é",
-        "ß",
-    ]
-)
 SENTENCES = st.lists(WORDS, max_size=12).map(" ".join)
 CORPORA = st.lists(SENTENCES, min_size=1, max_size=12)
 

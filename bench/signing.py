@@ -1,0 +1,104 @@
+"""The signing kernel against the least it can cost: rolling the hash over the same bytes.
+
+Both run on one thread, in turn, in one process, over documents of 1 KB and more: debian
+descriptions joined until they are long enough, and newsgroup posts that are.
+
+    python bench/signing.py [--data DIR] [--repeat 9]
+"""
+
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import harness
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from nearly.settings import Settings, TextSettings
+
+SHORTEST = 1_000
+K = 5
+
+
+def long_documents(data: Path) -> dict[str, pa.Array]:
+    """Documents of at least SHORTEST bytes, by corpus."""
+    debian = pq.read_table(harness.corpus(data, "debian"), columns=["text"])["text"].to_pylist()
+    posts = pq.read_table(harness.corpus(data, "newsgroups"), columns=["text"])["text"]
+    long_posts = posts.filter(pc.greater_equal(pc.binary_length(posts), SHORTEST))
+    return {
+        "debian, joined": pa.array(join_short(debian), pa.large_string()),
+        "newsgroups": pc.cast(long_posts.combine_chunks(), pa.large_string()),
+    }
+
+
+def join_short(texts: list[str]) -> list[str]:
+    """Neighbours joined until each document is long enough."""
+    joined, waiting, size = [], [], 0
+    for text in texts:
+        waiting.append(text)
+        size += len(text.encode())
+        if size >= SHORTEST:
+            joined.append("\n".join(waiting))
+            waiting, size = [], 0
+    return joined
+
+
+def roller(texts: pa.Array) -> Callable[[], Any]:
+    """The C++ loop, reading the Arrow buffers in place."""
+    roll = ctypes.CDLL(str(harness.compiled("rolling.cpp", shared=True))).roll
+    roll.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t]
+    roll.restype = ctypes.c_uint64
+    _, offsets, data = texts.buffers()
+    return lambda: roll(data.address, offsets.address, len(texts), K)
+
+
+def signer(texts: pa.Array) -> Callable[[], Any] | None:
+    """nearly's signing stage on one batch; None before it is there."""
+    try:
+        from nearly.stages.sign import sign
+    except ImportError:
+        return None
+    rows = np.arange(len(texts))
+    ids = pc.cast(pa.array(rows), pa.string())
+    batch = pa.RecordBatch.from_arrays([pa.array(rows), ids, texts], names=["row", "id", "text"])
+    settings = Settings(text=TextSettings(unit="char", k=K, raw=True), threshold=0.8)
+    return lambda: sign(batch, settings)
+
+
+def measure(texts: pa.Array, repeat: int) -> dict[str, Any]:
+    """Megabytes a second of each, taken in turn; one round before counting warms both."""
+    contenders = {"rolling": roller(texts), "signing": signer(texts)}
+    present = {name: work for name, work in contenders.items() if work is not None}
+    size = pc.sum(pc.binary_length(texts)).as_py()
+    speeds: dict[str, list[float]] = {name: [] for name in present}
+    for turn in range(repeat + 1):
+        for name, work in present.items():
+            seconds, _ = harness.timed(work)
+            if turn:
+                speeds[name].append(size / seconds / 1e6)
+    medians = {name: harness.median(speeds[name]) for name in present}
+    ratio = medians["signing"] / medians["rolling"] if "signing" in medians else None
+    return {"documents": len(texts), "bytes": size, "speeds": speeds, **medians, "ratio": ratio}
+
+
+def main() -> None:
+    parser = harness.parser(__doc__.partition("\n")[0])
+    parser.add_argument("--repeat", type=int, default=9)
+    asked = parser.parse_args()
+    corpora = long_documents(asked.data)
+    measured = {name: measure(texts, asked.repeat) for name, texts in corpora.items()}
+    harness.show(
+        ["corpus", "documents", "rolling MB/s", "signing MB/s", "signing / rolling"],
+        [
+            [name, m["documents"], m["rolling"], m.get("signing"), m["ratio"]]
+            for name, m in measured.items()
+        ],
+    )
+    harness.save("signing", {"k": K, "corpora": measured})
+
+
+if __name__ == "__main__":
+    main()
