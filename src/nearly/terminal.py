@@ -8,15 +8,14 @@ imported where something is drawn, for it takes a while, and so is all that erro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 if TYPE_CHECKING:
     import rich.progress
     import rich.text
 
-__all__ = ["harmless", "print_pairs", "progress_bars", "short"]
+__all__ = ["Bars", "harmless", "print_pairs", "short"]
 
 #: Controls, lone surrogates, line breaks of Unicode, and what reverses the direction of text.
 _HARMFUL = re.compile(
@@ -40,35 +39,29 @@ def short(similarity: float) -> str:
     return str(Decimal(repr(similarity)).quantize(Decimal("0.0001"), ROUND_DOWN))
 
 
-@contextmanager
-def progress_bars() -> Iterator[Bars]:
-    """Bars by stage on stderr; they vanish when the work is done."""
-    from rich import progress
-    from rich.console import Console
-
-    columns = (
-        progress.TextColumn("{task.description:<14}", markup=False),
-        progress.BarColumn(bar_width=30),
-        progress.TaskProgressColumn(),
-        progress.TimeElapsedColumn(),
-    )
-    console = Console(stderr=True)
-    with progress.Progress(
-        *columns, console=console, transient=True, redirect_stdout=False
-    ) as shown:
-        yield Bars(shown)
-
-
 class Bars:
-    """One bar for each stage, those that are done above the one that moves."""
+    """One bar for each stage on stderr; they vanish when the work is done.
 
-    def __init__(self, shown: rich.progress.Progress) -> None:
-        self._shown = shown
+    Nothing is drawn before the first stage: most mistakes are found earlier.
+    """
+
+    def __init__(self) -> None:
+        self._shown: rich.progress.Progress | None = None
         self._task: rich.progress.TaskID | None = None
         self._done = 0
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown is not None:
+            self._shown.stop()
+
     def stage(self, name: str, total: int | None) -> None:
         """See `nearly.engines.base.Progress`."""
+        if self._shown is None:
+            self._shown = _progress()
+            self._shown.start()
         if self._task is not None:
             # A stage whose length was not known, or that ended early, is complete now.
             self._shown.update(self._task, total=max(1, self._done), completed=max(1, self._done))
@@ -78,9 +71,24 @@ class Bars:
 
     def advance(self, steps: int = 1) -> None:
         """See `nearly.engines.base.Progress`."""
-        if self._task is not None:
+        if self._shown is not None and self._task is not None:
             self._done += steps
             self._shown.advance(self._task, steps)
+
+
+def _progress() -> rich.progress.Progress:
+    from rich import progress
+    from rich.console import Console
+
+    return progress.Progress(
+        progress.TextColumn("{task.description:<14}", markup=False),
+        progress.BarColumn(bar_width=30),
+        progress.TaskProgressColumn(),
+        progress.TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
+    )
 
 
 def print_pairs(pairs: Sequence[Mapping[str, Any]], file: TextIO) -> None:

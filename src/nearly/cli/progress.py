@@ -23,9 +23,9 @@ def watched(*, quiet: bool) -> Iterator[Watch]:
         yield Watch(None)
         stopping.check()
         return
-    from nearly.terminal import progress_bars
+    from nearly.terminal import Bars
 
-    with progress_bars() as bars:
+    with Bars() as bars:
         yield Watch(bars)
         stopping.check()
 
