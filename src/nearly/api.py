@@ -81,15 +81,19 @@ def _run(given: Any, arguments: Arguments) -> Iterator[tuple[Any, Settings, Loca
     settings = Settings.of(**options)
     spare_address_space()
     folder = Path(tempfile.mkdtemp(prefix="nearly-", dir=running.get("temporary")))
-    source = open_source(
-        given,
-        id=running.get("id"),
-        text=running.get("text"),
-        glob=running.get("glob"),
-        lines=running.get("lines", False),
-        threads=running.get("threads"),
-        temporary=folder,
-    )
+    try:
+        source = open_source(
+            given,
+            id=running.get("id"),
+            text=running.get("text"),
+            glob=running.get("glob"),
+            lines=running.get("lines", False),
+            threads=running.get("threads"),
+            temporary=folder,
+        )
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     # Results may read the source again: the folder goes when the source does.
     weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)
     engine = LocalEngine(
