@@ -8,18 +8,14 @@ imported where something is drawn, for it takes a while, and so is all that erro
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 if TYPE_CHECKING:
     import rich.progress
     import rich.text
 
-    from nearly.engines.base import Progress
-
-__all__ = ["harmless", "print_pairs", "progress_bars", "short"]
+__all__ = ["Bars", "harmless", "print_pairs", "short"]
 
 #: Controls, lone surrogates, line breaks of Unicode, and what reverses the direction of text.
 _HARMFUL = re.compile(
@@ -43,41 +39,29 @@ def short(similarity: float) -> str:
     return str(Decimal(repr(similarity)).quantize(Decimal("0.0001"), ROUND_DOWN))
 
 
-@contextmanager
-def progress_bars(*, quiet: bool) -> Iterator[Progress]:
-    """Bars by stage on stderr where that is a terminal; they vanish when the work is done."""
-    from rich.console import Console
-
-    from nearly.api import Silence
-
-    console = Console(stderr=True)
-    if quiet or not sys.stderr.isatty() or console.is_dumb_terminal:
-        yield Silence()
-        return
-    from rich import progress
-
-    columns = (
-        progress.TextColumn("{task.description:<14}", markup=False),
-        progress.BarColumn(bar_width=30),
-        progress.TaskProgressColumn(),
-        progress.TimeElapsedColumn(),
-    )
-    with progress.Progress(
-        *columns, console=console, transient=True, redirect_stdout=False
-    ) as shown:
-        yield Bars(shown)
-
-
 class Bars:
-    """One bar for each stage, those that are done above the one that moves."""
+    """One bar for each stage on stderr; they vanish when the work is done.
 
-    def __init__(self, shown: rich.progress.Progress) -> None:
-        self._shown = shown
+    Nothing is drawn before the first stage: most mistakes are found earlier.
+    """
+
+    def __init__(self) -> None:
+        self._shown: rich.progress.Progress | None = None
         self._task: rich.progress.TaskID | None = None
         self._done = 0
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown is not None:
+            self._shown.stop()
+
     def stage(self, name: str, total: int | None) -> None:
         """See `nearly.engines.base.Progress`."""
+        if self._shown is None:
+            self._shown = _progress()
+            self._shown.start()
         if self._task is not None:
             # A stage whose length was not known, or that ended early, is complete now.
             self._shown.update(self._task, total=max(1, self._done), completed=max(1, self._done))
@@ -87,9 +71,24 @@ class Bars:
 
     def advance(self, steps: int = 1) -> None:
         """See `nearly.engines.base.Progress`."""
-        if self._task is not None:
+        if self._shown is not None and self._task is not None:
             self._done += steps
             self._shown.advance(self._task, steps)
+
+
+def _progress() -> rich.progress.Progress:
+    from rich import progress
+    from rich.console import Console
+
+    return progress.Progress(
+        progress.TextColumn("{task.description:<14}", markup=False),
+        progress.BarColumn(bar_width=30),
+        progress.TaskProgressColumn(),
+        progress.TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
+    )
 
 
 def print_pairs(pairs: Sequence[Mapping[str, Any]], file: TextIO) -> None:
@@ -143,9 +142,10 @@ def _side_by_side(a: str, b: str, width: int) -> tuple[rich.text.Text, rich.text
         if kind != "equal":
             first.stylize("bold yellow", start_a, stop_a)
             second.stylize("bold yellow", start_b, stop_b)
-    same = next((p[1] for p in pieces if p[0] != "equal"), 0)
+    same = next((piece[1] for piece in pieces if piece[0] != "equal"), 0)
     is_seen = same < width * 2 // 3 or same == min(len(a), len(b))
-    start = 0 if is_seen else same - width // 3
+    # From a bit before the difference on, or further left where that leaves the line half empty.
+    start = 0 if is_seen else max(0, min(same - width // 3, max(len(a), len(b)) - width + 1))
     return _cut_right(first, start, width), _cut_right(second, start, width)
 
 

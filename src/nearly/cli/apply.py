@@ -63,7 +63,7 @@ def _show(decision: Decision, action: str) -> None:
     removal = decision.removal
     if decision.outcome in ("remove", "done"):
         why = f"{short(removal.similarity)} like {removal.survivor}"
-        line = f"{action}  {removal.path}  ({why})"
+        line = f"{action:<6}  {removal.path}  ({why})"
     else:
-        line = f"keep  {removal.path}  ({decision.reason})"
+        line = f"keep    {removal.path}  ({decision.reason})"
     click.echo(harmless(line))

@@ -11,6 +11,7 @@ import click
 
 from nearly.cli import options as shared
 from nearly.cli import report
+from nearly.cli.progress import watched
 from nearly.cli.sections import Command, option
 from nearly.errors import SinkError
 
@@ -88,7 +89,6 @@ def dedup(
     """
     from nearly import api
     from nearly.sinks import Outputs, check_output
-    from nearly.terminal import progress_bars
 
     folder = _folder(source, lines=options["lines"])
     target = _target(output, folder, force=force)
@@ -96,7 +96,7 @@ def dedup(
         check_output(path, force=force)
     arguments = shared.library_arguments(options)
     report.announce_terminal(source)
-    with progress_bars(quiet=quiet) as progress, Outputs(force=force) as outputs:
+    with Outputs(force=force) as outputs, watched(quiet=quiet) as progress:
         result = api.dedup(shared.given_source(source), progress=progress, **arguments)
         progress.stage("write", None)
         report.write_tables(

@@ -4,7 +4,7 @@ from typing import Final
 
 from nearly.errors import NearlyError, UnreadableError
 
-__all__ = ["BROKEN_PIPE", "CLEAN", "FOUND", "INCOMPLETE", "USAGE", "code_of", "code_of_signal"]
+__all__ = ["BROKEN_PIPE", "CLEAN", "FOUND", "INCOMPLETE", "USAGE", "code_of"]
 
 CLEAN: Final = 0
 #: With --fail-on-found: pairs were found.
@@ -20,8 +20,3 @@ BROKEN_PIPE: Final = 128 + 13
 def code_of(error: NearlyError) -> int:
     """The exit code of an error that ends a command."""
     return INCOMPLETE if isinstance(error, UnreadableError) else USAGE
-
-
-def code_of_signal(number: int) -> int:
-    """The exit code of a command that a signal ended: 130 for Ctrl-C."""
-    return 128 + number

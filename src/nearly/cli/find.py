@@ -10,6 +10,7 @@ import click
 
 from nearly.cli import options as shared
 from nearly.cli import report
+from nearly.cli.progress import watched
 from nearly.cli.sections import Command, option
 
 if TYPE_CHECKING:
@@ -72,13 +73,12 @@ def find(
     """
     from nearly import api
     from nearly.sinks import Outputs, check_output
-    from nearly.terminal import progress_bars
 
     for path in filter(None, (output, clusters, skipped)):
         check_output(path, force=force)
     arguments = shared.library_arguments(options)
     report.announce_terminal(source)
-    with progress_bars(quiet=quiet) as progress:
+    with watched(quiet=quiet) as progress:
         found = api.find(shared.given_source(source), progress=progress, **arguments)
     with Outputs(force=force) as outputs:
         report.write_tables(
@@ -116,5 +116,5 @@ def _outcome(found: Found, output: Path | None, *, as_json: bool) -> str:
     if output is not None:
         return f"{line}, written to {output}"
     if not as_json and found.top.num_rows < len(found):
-        return f"{line}; the first {found.top.num_rows} are shown, -o FILE writes them all"
+        return f"{line}; the {found.top.num_rows} most similar are shown, -o FILE writes them all"
     return line

@@ -48,9 +48,11 @@ def say_summary(result: Found | Deduplicated, outcome: str) -> None:
 
 def _read(statistics: Mapping[str, Any]) -> str:
     line = count(statistics["documents"], "document")
-    for name, label in (("skipped", "skipped"), ("empty", "empty"), ("copies", "exact copies")):
+    for name in ("skipped", "empty"):
         if statistics[name]:
-            line += f", {statistics[name]:,} {label}"
+            line += f", {statistics[name]:,} {name}"
+    if statistics["copies"]:
+        line += f", {count(statistics['copies'], 'exact copy', 'exact copies')}"
     return line
 
 
@@ -73,9 +75,9 @@ def _percent(share: float) -> str:
     return f"{int(share * 1000) / 10:g}%"
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, nouns: str | None = None) -> str:
     """`1 pair`, `2,000 pairs`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def say_skipped(result: Found | Deduplicated, listed_in: object | None) -> None:

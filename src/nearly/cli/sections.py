@@ -1,11 +1,11 @@
-"""Help for many options: listed under headings, and commands in the order of their use."""
+"""Commands whose help lists its many options under headings."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["Command", "Group", "option"]
+__all__ = ["Command", "option"]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -31,14 +31,6 @@ class Command(click.Command):
         for heading, lines in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(lines, col_max=32)
-
-
-class Group(click.Group):
-    """Commands in the order in which they were added, which is the order of their use."""
-
-    def list_commands(self, context: click.Context) -> list[str]:  # noqa: ARG002
-        """Called by click to write the list of `--help`."""
-        return list(self.commands)
 
 
 def option(section: str, *names: str, **settings: Any) -> Callable[[Decorated], Decorated]:
