@@ -16,7 +16,7 @@ FLOORS = [
     {"tuning", "textbook", "results"},
     {"stages"},
     {"engines", "sources", "sinks", "plans"},
-    {"survivors", "tables", "comparing"},
+    {"survivors", "tables", "comparing", "searching"},
     {"pipeline"},
     {"api"},
     {"cli", "terminal", "__main__"},
