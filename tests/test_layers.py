@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "nearly"
 #: From the ground up; a room may import its own floor's package and all floors below.
 FLOORS = [
     {"errors"},
-    {"settings", "schemas", "families", "_kernels", "stop_words"},
+    {"settings", "schemas", "families", "quadrature", "_kernels", "stop_words"},
     {"tuning", "textbook", "results"},
     {"stages"},
     {"engines", "sources", "sinks", "plans"},
