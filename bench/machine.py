@@ -12,11 +12,12 @@ LIBRARIES = ("nearly", "numpy", "pyarrow", "duckdb", "gaoya", "rensa", "datasket
 
 
 def describe() -> dict[str, Any]:
-    """Processor, memory, system, compiler and versions, as plain values."""
+    """Processor, load, memory, system, compiler and versions, as plain values."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "load": round(os.getloadavg()[0], 1),
         "system": f"{platform.system()} {platform.machine()}",
         "compiler": _compiler(),
         "python": platform.python_version(),

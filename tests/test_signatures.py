@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearly import _kernels
-from nearly.stages.buffers import spans
+from nearly.arrays import spans
 from nearly.textbook import signatures as specification
 
 SCHEMES = {

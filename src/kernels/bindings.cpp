@@ -153,6 +153,11 @@ static auto similarities(const Offsets &offsets, const Column<std::uint64_t> &ha
     return give(std::move(all));
 }
 
+static auto ends_of_blocks(const Column<std::uint32_t> &as, const Column<std::uint32_t> &bs,
+                           const Column<std::int64_t> &lengths, std::int64_t limit) {
+    return give(cut_blocks(span_of(as), span_of(bs), span_of(lengths), limit));
+}
+
 static std::uint64_t shared(const Column<std::uint64_t> &a, const Column<std::uint64_t> &b) {
     return count_shared(span_of(a), span_of(b), 0);
 }
@@ -201,6 +206,7 @@ NB_MODULE(_kernels, m) {
     m.def("shingle_sets", &nearly::sets_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a);
     m.def("similarities", &nearly::similarities, "offsets"_a, "hashes"_a, "a"_a, "b"_a, "numerator"_a,
           "denominator"_a);
+    m.def("cut_blocks", &nearly::ends_of_blocks, "a"_a, "b"_a, "lengths"_a, "limit"_a);
     m.def("shared", &nearly::shared, "a"_a, "b"_a);
     m.def("first_seen", &nearly::first_occurrences, "contents"_a);
     m.def("components", &nearly::components_of, "a"_a, "b"_a, "documents"_a);

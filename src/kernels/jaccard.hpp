@@ -120,4 +120,28 @@ inline double verify(Set a, Set b, Threshold threshold) {
     return static_cast<double>(shared) / static_cast<double>(together);
 }
 
+// Where to cut a list of pairs so that the different documents of a block have at most `limit`
+// bytes of text (a block has one pair at least): the indices at which blocks end.
+inline std::vector<std::int64_t> cut_blocks(std::span<const std::uint32_t> as, std::span<const std::uint32_t> bs,
+                                            std::span<const std::int64_t> lengths, std::int64_t limit) {
+    std::vector<std::uint32_t> last_block(lengths.size(), 0);
+    std::vector<std::int64_t> ends;
+    std::uint32_t block = 1;
+    std::int64_t size = 0;
+    for (std::size_t i = 0; i < as.size(); ++i) {
+        for (const std::uint32_t document : {as[i], bs[i]}) {
+            if (last_block[document] == block) continue;
+            last_block[document] = block;
+            size += lengths[document];
+        }
+        if (size < limit) continue;
+        ends.push_back(static_cast<std::int64_t>(i + 1));
+        size = 0;
+        ++block;
+    }
+    if (!as.empty() && (ends.empty() || ends.back() < static_cast<std::int64_t>(as.size())))
+        ends.push_back(static_cast<std::int64_t>(as.size()));
+    return ends;
+}
+
 }  // namespace nearly

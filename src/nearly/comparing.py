@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearly import _kernels
+from nearly.arrays import string_array
 from nearly.engines.corpus import auto_k
 from nearly.results import Comparison
 from nearly.settings import Settings
@@ -23,7 +24,7 @@ def compare(a: str, b: str, *, name_a: str = "a", name_b: str = "b", **options: 
     settings = Settings.of(**options)
     if settings.text.k == "auto":
         settings = settings.with_k(auto_k(settings.text.unit, (len(a) + len(b)) / 2))
-    texts = pa.array([a, b], pa.large_string())
+    texts = string_array([a, b])
     first, second, shared = _sets(texts, settings)
     positions = settings.permutations
     signed = signatures(texts, settings, positions)

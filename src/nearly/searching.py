@@ -19,7 +19,7 @@ from nearly.engines.base import Corpus, Progress
 from nearly.stages.pairs import Documents, Pairs, join_pairs, split_pairs
 from nearly.stages.verify import shingle_sets
 
-__all__ = ["BINS", "count_by_similarity", "search_exactly"]
+__all__ = ["BINS", "count_by_similarity", "map_blocks", "search_exactly"]
 
 Made = TypeVar("Made")
 
@@ -36,13 +36,16 @@ def search_exactly(
 
     A pair of two sought documents is given once. The threshold is above 0.
     """
+    progress.stage("search exactly", len(corpus.representatives))
     index = _index(corpus, sought)
 
     def of_block(documents: Documents) -> tuple[Documents, Documents, npt.NDArray[np.float64]]:
         offsets, hashes = shingle_sets(corpus.texts(documents), corpus.settings)
         return index.search(documents, offsets, hashes, threshold.numerator, threshold.denominator)
 
-    found = zip(*_map_blocks(of_block, corpus, threads, progress), strict=True)
+    found = zip(
+        *map_blocks(of_block, corpus, corpus.representatives, threads, progress), strict=True
+    )
     first, second, similarity = (np.concatenate(column) for column in found)
     packed, places = np.unique(join_pairs(first, second), return_index=True)
     low, high = split_pairs(packed)
@@ -57,6 +60,7 @@ def count_by_similarity(
     A row a sought document. Column i counts similarities from i / BINS to below (i + 1) / BINS,
     by whole numbers; the last column those of 1. Pairs that share nothing are not counted.
     """
+    progress.stage("search exactly", len(corpus.representatives))
     index = _index(corpus, sought)
 
     def of_block(documents: Documents) -> npt.NDArray[np.uint32]:
@@ -64,7 +68,7 @@ def count_by_similarity(
         return index.count_by_similarity(documents, offsets, hashes, BINS)
 
     counts = np.zeros((len(sought), BINS + 1), np.int64)
-    for block in _map_blocks(of_block, corpus, threads, progress):
+    for block in map_blocks(of_block, corpus, corpus.representatives, threads, progress):
         counts += block
     return counts
 
@@ -73,12 +77,14 @@ def _index(corpus: Corpus, sought: Documents) -> _kernels.SoughtIndex:
     return _kernels.SoughtIndex(sought, *shingle_sets(corpus.texts(sought), corpus.settings))
 
 
-def _map_blocks(
-    function: Callable[[Documents], Made], corpus: Corpus, threads: int, progress: Progress
+def map_blocks(
+    function: Callable[[Documents], Made],
+    corpus: Corpus,
+    documents: Documents,
+    threads: int,
+    progress: Progress,
 ) -> Iterator[Made]:
-    """The function of each block of representatives, in order, one a thread at a time."""
-    documents = corpus.representatives
-    progress.stage("exact search", len(documents))
+    """The function of each block of documents, in order, one a thread at a time."""
     ends = np.cumsum(corpus.lengths()[documents]) // BLOCK
     blocks = np.split(documents, np.flatnonzero(np.diff(ends)) + 1)
     ahead: deque[tuple[Future[Made], int]] = deque()

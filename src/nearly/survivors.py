@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearly.arrays import column_of
 from nearly.engines.base import AnyCorpus, Corpus, Engine
 from nearly.errors import SettingsError, SourceError
 from nearly.stages.cluster import Clusters
@@ -72,7 +73,7 @@ def _preference(corpus: Corpus, documents: Documents, keep: Keep) -> npt.NDArray
 
         lengths = np.asarray(pc.utf8_length(corpus.texts(documents))).astype(np.int64)
         return -lengths if keep.rule == "longest" else lengths
-    values = pa.chunked_array(corpus.also).take(pa.array(documents))
+    values = pa.chunked_array(corpus.also).take(column_of(documents))
     return _column_preference(values, keep)
 
 

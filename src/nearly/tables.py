@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import schemas
+from nearly.arrays import column_of, string_array, truths_of
 from nearly.engines.base import Corpus
 from nearly.stages.cluster import Clusters
 from nearly.stages.pairs import Pairs
@@ -20,7 +21,7 @@ SNIPPET = 200
 
 def pair_table(corpus: Corpus, pairs: Pairs, id_type: pa.DataType) -> pa.Table:
     """See `schemas.PAIRS`."""
-    columns = [corpus.ids(pairs.first), corpus.ids(pairs.second), pa.array(pairs.similarity)]
+    columns = [corpus.ids(pairs.first), corpus.ids(pairs.second), column_of(pairs.similarity)]
     return pa.table(columns, schema=schemas.with_id_type(schemas.PAIRS, id_type))
 
 
@@ -29,7 +30,7 @@ def cluster_table(
 ) -> pa.Table:
     """See `schemas.CLUSTERS`."""
     weakest = clusters.weakest(near)[clusters.numbers]
-    columns = [corpus.ids(clusters.members), pa.array(clusters.numbers), pa.array(weakest)]
+    columns = [corpus.ids(clusters.members), column_of(clusters.numbers), column_of(weakest)]
     return pa.table(columns, schema=schemas.with_id_type(schemas.CLUSTERS, id_type))
 
 
@@ -38,8 +39,8 @@ def removed_table(corpus: Corpus, removed: Removed, id_type: pa.DataType) -> pa.
     columns = [
         corpus.ids(removed.documents),
         corpus.ids(removed.survivors),
-        pa.array(removed.similarity),
-        pa.array(removed.clusters),
+        column_of(removed.similarity),
+        column_of(removed.clusters),
     ]
     return pa.table(columns, schema=schemas.with_id_type(schemas.REMOVED, id_type))
 
@@ -53,7 +54,7 @@ def top_table(corpus: Corpus, pairs: Pairs, id_type: pa.DataType) -> pa.Table:
     )
     for name, documents in (("text_a", first), ("text_b", second)):
         texts = [text.as_py()[:SNIPPET] for text in corpus.texts(documents)]
-        top = top.append_column(name, pa.array(texts, pa.string()))
+        top = top.append_column(name, string_array(texts, pa.string()))
     return top
 
 
@@ -67,4 +68,4 @@ def without_rows(
         kept = np.ones(batch.num_rows, bool)
         kept[removed[low:high] - start] = False
         start += batch.num_rows
-        yield batch.filter(pa.array(kept)) if low < high else batch
+        yield batch.filter(truths_of(kept)) if low < high else batch

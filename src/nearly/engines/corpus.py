@@ -2,17 +2,16 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import _kernels
+from nearly.arrays import column_of, matrix_of, spans
 from nearly.engines.memory import Budget
 from nearly.engines.spool import ColumnStore, RowStore, TextStore
 from nearly.settings import Settings
-from nearly.stages.buffers import matrix_of, spans
 from nearly.stages.pairs import Documents
 from nearly.stages.sign import sketch_words
 from nearly.tuning import Banding
@@ -42,10 +41,10 @@ class LocalCorpus:
         self._rows = RowStore(np.int64, 1, budget, folder)
         self._id_type = id_type
         self._ids = _id_store(id_type, budget, folder)
-        self._id_contents: list[npt.NDArray[np.uint64]] = []
+        self._id_contents = RowStore(np.uint64, 2, budget, folder)
         self._characters = 0
         self._sizes: list[npt.NDArray[np.uint32]] = []
-        self._contents: list[npt.NDArray[np.uint64]] = []
+        self._contents = RowStore(np.uint64, 2, budget, folder)
 
     def __len__(self) -> int:
         return len(self.text_store)
@@ -99,33 +98,30 @@ class LocalCorpus:
 
     def finish(self) -> None:
         """All documents are in: who is empty, whose id came before, who is a copy of whom."""
-        sizes = _joined(self._sizes, np.empty(0, np.uint32))
-        contents = _joined(self._contents, np.empty((0, 2), np.uint64))
-        is_again = np.zeros(len(sizes), bool)
-        if self._id_contents:
-            first = _kernels.first_seen(_joined(self._id_contents, np.empty((0, 2), np.uint64)))
-            is_again = first != np.arange(len(first))
+        sizes = np.concatenate(self._sizes) if self._sizes else np.empty(0, np.uint32)
+        is_again = _is_again(self._id_contents, len(sizes))
         self.repeated = np.flatnonzero(is_again).astype(np.uint32)
         self.empty = np.flatnonzero((sizes == 0) & ~is_again).astype(np.uint32)
         valid = np.flatnonzero((sizes > 0) & ~is_again).astype(np.uint32)
-        first = valid[_kernels.first_seen(contents[valid])]
+        first = valid[_kernels.first_seen(_some(self._contents.all(), valid))]
         is_copy = first != valid
         self.representatives = valid[~is_copy]
         self.copies = valid[is_copy]
         self.originals = first[is_copy]
+        self._contents.clear()
 
     def ids(self, documents: Documents) -> pa.Array:
         """The ids of these documents, in the given order."""
         sought, inverse = np.unique(documents, return_inverse=True)
         if isinstance(self._ids, TextStore):
             ids: pa.Array = self._ids.take(sought).cast(self._id_type)
-            return ids.take(pa.array(inverse))
-        return pa.array(self._ids.take(sought)[inverse, 0])
+            return ids.take(column_of(inverse))
+        return column_of(self._ids.take(sought)[inverse, 0])
 
     def texts(self, documents: Documents) -> pa.LargeStringArray:
         """The texts of these documents, in the given order."""
         sought, inverse = np.unique(documents, return_inverse=True)
-        return self.text_store.take(sought).take(pa.array(inverse))
+        return self.text_store.take(sought).take(column_of(inverse))
 
     def lengths(self) -> npt.NDArray[np.int64]:
         """Bytes of each document's text."""
@@ -147,8 +143,16 @@ def _count_characters(data: npt.NDArray[np.uint8]) -> int:
     return int(np.count_nonzero((data & 0xC0) != 0x80))
 
 
-def _joined(parts: list[npt.NDArray[Any]], empty: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """One array of all parts, which are let go: they are large."""
-    joined = np.concatenate(parts) if parts else empty
-    parts.clear()
-    return joined
+def _is_again(id_contents: RowStore, count: int) -> npt.NDArray[np.bool_]:
+    """Whether each document's id came before; none did where ids were not checked."""
+    contents = id_contents.all()
+    id_contents.clear()
+    if len(contents) == 0:
+        return np.zeros(count, bool)
+    again: npt.NDArray[np.bool_] = _kernels.first_seen(contents) != np.arange(count)
+    return again
+
+
+def _some(rows: npt.NDArray[np.uint64], chosen: Documents) -> npt.NDArray[np.uint64]:
+    """The chosen rows; mostly they are all of them, and a copy would be large."""
+    return rows if len(chosen) == len(rows) else rows[chosen]

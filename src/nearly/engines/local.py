@@ -30,6 +30,7 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 MOST_PENDING = 2_000_000  # candidates that wait to be merged with those of other bands
+BLOCK_TEXT = 2**22  # bytes of text whose shingle sets are held at once: eight bytes a character
 
 
 class LocalEngine:
@@ -131,14 +132,10 @@ class LocalEngine:
         return Pairs(first=first[kept], second=second[kept], similarity=similarity[kept])
 
     def _blocks(self, corpus: LocalCorpus, first: Documents, second: Documents) -> Iterator[slice]:
-        """Runs of pairs whose texts, were they all different, would not exceed a share."""
-        lengths = corpus.lengths()
-        limit = min(max(self._budget.limit // 32, 2**23), 2**27)
-        ends = np.cumsum(lengths[first] + lengths[second]) // limit
-        cuts = np.flatnonzero(np.diff(ends)) + 1
-        for start, stop in itertools.pairwise([0, *cuts.tolist(), len(first)]):
-            if start < stop:
-                yield slice(start, stop)
+        """Runs of pairs whose documents have so much text that their sets can be held."""
+        ends = _kernels.cut_blocks(first, second, corpus.lengths(), BLOCK_TEXT)
+        for start, stop in itertools.pairwise([0, *ends.tolist()]):
+            yield slice(start, stop)
 
     def _similarities(
         self,

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearly.arrays import spans
 from nearly.engines.memory import Budget
 from nearly.errors import SinkError
-from nearly.stages.buffers import spans
 
 __all__ = ["ColumnStore", "RowStore", "TextStore"]
 
@@ -58,15 +58,18 @@ class _File:
 
 
 class TextStore:
-    """The texts of all documents."""
+    """The texts of all documents.
+
+    They are copied out of the batches they came in: readers allot more than they fill, and a
+    document should cost its text and not its reader's habits.
+    """
 
     def __init__(self, budget: Budget, folder: Path):
         self._folder = folder
-        self._chunks: list[pa.LargeStringArray] = []
-        self._lengths: list[npt.NDArray[np.int64]] = []
+        self._chunks: list[npt.NDArray[np.uint8]] = []
+        self._offsets: list[npt.NDArray[np.int64]] = []  # in a chunk, or in the file
         self._starts = [0]
         self._file: _File | None = None
-        self._offsets: list[npt.NDArray[np.int64]] = []
         self.held = 0
         budget.enter(self)
 
@@ -75,31 +78,30 @@ class TextStore:
 
     def append(self, texts: pa.LargeStringArray) -> None:
         """The next documents."""
-        offsets, _ = spans(texts)
-        self._lengths.append(np.diff(offsets))
+        offsets, data = spans(texts)
         self._starts.append(len(self) + len(texts))
-        if self._file is None:
-            self._chunks.append(texts)
-            self.held += int(offsets[-1] - offsets[0])
-        else:
-            self._write(self._file, texts)
+        self._offsets.append(offsets - offsets[0])
+        self._chunks.append(data[offsets[0] : offsets[-1]].copy())
+        self.held += self._chunks[-1].nbytes
+        if self._file is not None:
+            self._write_chunks(self._file)
 
     def lengths(self) -> npt.NDArray[np.int64]:
         """Bytes of each text."""
-        return np.concatenate(self._lengths) if self._lengths else np.empty(0, np.int64)
+        parts = [np.diff(offsets) for offsets in self._offsets]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def spill(self) -> None:
         """See `Spillable`."""
         self._file = _File(self._folder)
-        for chunk in self._chunks:
-            self._write(self._file, chunk)
+        self._write_chunks(self._file)
+
+    def _write_chunks(self, file: _File) -> None:
+        first = len(self._offsets) - len(self._chunks)
+        for i, chunk in enumerate(self._chunks, first):
+            self._offsets[i] += file.append(chunk)
         self._chunks.clear()
         self.held = 0
-
-    def _write(self, file: _File, texts: pa.LargeStringArray) -> None:
-        offsets, data = spans(texts)
-        start = file.append(data[offsets[0] : offsets[-1]])
-        self._offsets.append(offsets - offsets[0] + start)
 
     def chunks(self) -> Iterator[pa.LargeStringArray]:
         """All texts, in the pieces they came in."""
@@ -109,22 +111,22 @@ class TextStore:
     def take(self, documents: Documents) -> pa.LargeStringArray:
         """The texts of these documents, which are given in ascending order."""
         bounds = np.searchsorted(documents, self._starts)
-        parts = [
-            self._take_chunk(i, documents[low:high] - self._starts[i])
-            for i, (low, high) in enumerate(itertools.pairwise(bounds))
-            if low < high
-        ]
-        return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
+        lengths, pieces = [np.zeros(1, np.int64)], []
+        for i, (low, high) in enumerate(itertools.pairwise(bounds)):
+            if low < high:
+                rows = documents[low:high] - self._starts[i]
+                starts, ends = self._offsets[i][rows], self._offsets[i][rows + 1]
+                lengths.append(ends - starts)
+                pieces += self._read_pieces(i, starts, ends)
+        offsets = np.cumsum(np.concatenate(lengths))
+        data = pa.py_buffer(b"".join(pieces))
+        return pa.LargeStringArray.from_buffers(len(documents), pa.py_buffer(offsets), data)
 
-    def _take_chunk(self, chunk: int, rows: Documents) -> pa.LargeStringArray:
+    def _read_pieces(self, chunk: int, starts: Documents, ends: Documents) -> list[memoryview]:
         if self._file is None:
-            return self._chunks[chunk].take(pa.array(rows))
-        offsets = self._offsets[chunk]
-        starts, ends = offsets[rows], offsets[rows + 1]
-        pieces = _read_pieces(self._file, starts, ends)
-        places = np.concatenate([[0], np.cumsum(ends - starts)])
-        buffers = [None, pa.py_buffer(places), pa.py_buffer(b"".join(pieces))]
-        return pa.LargeStringArray.from_buffers(len(rows), buffers[1], buffers[2])
+            data = memoryview(self._chunks[chunk].data)
+            return [data[s:e] for s, e in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return _read_file_pieces(self._file, starts, ends)
 
 
 class RowStore:
@@ -170,8 +172,14 @@ class RowStore:
         return self._file is None
 
     def all(self) -> npt.NDArray[Any]:
-        """All rows, where they are in memory."""
-        return self._rows[: self._count]
+        """All rows; read into memory if they are not there."""
+        if self._file is None:
+            return self._rows[: self._count]
+        return self._read(self._file, np.arange(self._count))
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self._rows, self._file, self._count = self._rows[:0].copy(), None, 0
 
     def take(self, documents: Documents) -> npt.NDArray[Any]:
         """The rows of these documents, which are given in ascending order."""
@@ -247,14 +255,13 @@ class ColumnStore:
         return np.frombuffer(block.file.read(block.start + i * size, size), self._kind)
 
 
-def _read_pieces(file: _File, starts: Documents, ends: Documents) -> list[bytes]:
+def _read_file_pieces(file: _File, starts: Documents, ends: Documents) -> list[memoryview]:
     """One read for neighbours: what lies between them is cheaper than another call."""
-    far = np.flatnonzero(starts[1:] - ends[:-1] > NEARBY) + 1
+    far = (np.flatnonzero(starts[1:] - ends[:-1] > NEARBY) + 1).tolist()
     pieces = []
     for low, high in zip([0, *far], [*far, len(starts)], strict=True):
         base = int(starts[low])
-        data = file.read(base, int(ends[high - 1]) - base)
-        pieces += [
-            data[s - base : e - base] for s, e in zip(starts[low:high], ends[low:high], strict=True)
-        ]
+        data = memoryview(file.read(base, int(ends[high - 1]) - base))
+        bounds = zip(starts[low:high].tolist(), ends[low:high].tolist(), strict=True)
+        pieces += [data[start - base : end - base] for start, end in bounds]
     return pieces

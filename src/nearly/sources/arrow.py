@@ -1,6 +1,7 @@
 """What is already Arrow: IPC files, tables in memory, and streams written down to be reread."""
 
-import itertools
+import os
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -56,12 +57,11 @@ class ArrowFilePart(Part):
 
 def spool(reader: pa.RecordBatchReader, name: str, temporary: Path) -> ArrowFilePart:
     """Write a stream down, so that it can be read more than once."""
-    numbered = (temporary / f"stream-{n}.arrow" for n in itertools.count())
-    path = next(path for path in numbered if not path.exists())
-    with ipc.new_file(str(path), reader.schema) as writer:
+    path = os.path.join(tempfile.mkdtemp(dir=temporary), "stream.arrow")
+    with ipc.new_file(path, reader.schema) as writer:
         for batch in reader:
             writer.write_batch(batch)
-    return ArrowFilePart(str(path), name)
+    return ArrowFilePart(path, name)
 
 
 class _Opened:
@@ -73,7 +73,7 @@ class _Opened:
 
     def __enter__(self) -> ipc.RecordBatchFileReader | ipc.RecordBatchStreamReader:
         try:
-            self._file = pa.OSFile(self._path)
+            self._file = pa.OSFile(os.fsencode(self._path))
             is_file = self._file.read(len(_FILE_MAGIC)) == _FILE_MAGIC
             self._file.seek(0)
             return (ipc.open_file if is_file else ipc.open_stream)(self._file)

@@ -8,7 +8,15 @@ import pyarrow as pa
 
 from nearly.errors import MissingError, SourceError
 
-__all__ = ["Choice", "as_numbers", "check_column", "choose_columns", "id_type_of", "is_text"]
+__all__ = [
+    "Choice",
+    "as_numbers",
+    "cast",
+    "check_column",
+    "choose_columns",
+    "id_type_of",
+    "unviewed",
+]
 
 TEXT_NAMES = (
     "text", "body", "content", "document", "message", "tweet", "abstract", "description"
@@ -34,7 +42,7 @@ def choose_columns(
     id_column = id_column or _guess_id(schema, text_column)
     text_column = text_column or _guess_text(schema, id_column, name)
     kind = schema.field(text_column).type
-    if not is_text(kind):
+    if not (_is_text(kind) or pa.types.is_null(kind)):
         raise SourceError(
             f"column {text_column!r} of {name} holds {kind}, and strings are needed. "
             "Name another column, or cast this one in an SQL query."
@@ -57,7 +65,7 @@ def check_column(schema: pa.Schema, column: str, name: str) -> None:
         )
 
 
-def is_text(kind: pa.DataType) -> bool:
+def _is_text(kind: pa.DataType) -> bool:
     """Strings of any layout, dictionaries of strings included."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
@@ -76,6 +84,25 @@ def id_type_of(kind: pa.DataType, column: str, name: str) -> pa.DataType:
     if pa.types.is_integer(kind) and kind != pa.uint64():
         return pa.int64()
     return pa.string()
+
+
+def cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """A column in another type, without work where it has that type already."""
+    if column.type == kind:
+        return column
+    if pa.types.is_dictionary(column.type):
+        # Arrow decodes a dictionary of string views only after its values are cast.
+        values = column.dictionary.cast(kind)
+        return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
+    return column.cast(kind)
+
+
+def unviewed(kind: pa.DataType) -> pa.DataType:
+    """The type to use instead of a view, because Arrow cannot filter views."""
+    values = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_string_view(values):
+        return pa.large_string()
+    return pa.large_binary() if pa.types.is_binary_view(values) else kind
 
 
 def as_numbers(column: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -102,7 +129,7 @@ def _guess_id(schema: pa.Schema, text: str | None) -> str | None:
 
 def _guess_text(schema: pa.Schema, id_column: str | None, name: str) -> str:
     called = _called(schema, TEXT_NAMES, leaving_out=id_column)
-    strings = [f.name for f in schema if is_text(f.type) and f.name != id_column]
+    strings = [f.name for f in schema if _is_text(f.type) and f.name != id_column]
     for found in (called, strings):
         if len(found) == 1:
             return found[0]

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
+from nearly.arrays import string_array
 from nearly.errors import SourceError, UnreadableError
 from nearly.sources import part
-from nearly.sources.arrays import string_array
 from nearly.sources.part import Part, Reject
 from nearly.sources.texts import open_text, without_surrogates
 
@@ -100,7 +100,8 @@ class DelimitedPart(Part):
             elif len(row) == width and first > self._header_line:
                 yield first, row
             elif row and first > self._header_line:
-                reject(f"line {first}", f"{len(row)} values where the header has {width}")
+                values = "1 value" if len(row) == 1 else f"{len(row)} values"
+                reject(f"line {first}", f"{values} where the header has {width}")
 
     def _records(self) -> Iterator[tuple[int, int, list[str] | csv.Error]]:
         """Every record, the header too, with its first and last line."""

@@ -2,6 +2,7 @@
 
 import glob
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -167,6 +168,8 @@ class _Translated:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, duckdb.Error | pa.ArrowException | OSError):
             reason = _first_lines(error).replace(self._path, self._name)
+            if "maximum_object_size" in reason:
+                reason += " Give so long a text a file of its own, or use Parquet."
             raise UnreadableError(f"{self._name} cannot be read. {reason}") from error
 
 
@@ -180,9 +183,8 @@ def _plain_path(path: str, temporary: Path) -> str:
     full = os.path.abspath(path)
     if not glob.has_magic(full) and full.isprintable():
         return full
-    links = temporary / "links"
-    links.mkdir(exist_ok=True)
-    ending = "".join(c for c in Path(path).suffix if c.isalnum() or c == ".")
-    link = links / f"{len(os.listdir(links))}{ending}"
-    link.symlink_to(full)
-    return str(link)
+    # DuckDB looks at the ending to see how a file is compressed.
+    ending = next((e for e in (".gz", ".zst") if path.lower().endswith(e)), "")
+    link = os.path.join(tempfile.mkdtemp(dir=temporary), f"link{ending}")
+    os.symlink(full, link)
+    return link

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
+from nearly.arrays import string_array
 from nearly.errors import UnreadableError
 from nearly.sources import part
-from nearly.sources.arrays import string_array
 from nearly.sources.part import Part, Reject
 from nearly.sources.texts import NotTextError, decode, open_bytes, open_text, without_surrogates
 
@@ -102,14 +102,11 @@ class LinesPart(Part):
         return self._reasons[row]
 
     def _batch(self, first: int, texts: list[str]) -> pa.RecordBatch:
-        whole = "".join(texts)
         checked: list[str | None] = list(texts)
-        if "\0" in whole or not without_surrogates(whole):
-            for i, text in enumerate(texts):
-                reason = _why_no_text(text)
-                if reason is not None:
-                    self._reasons[first + i] = reason
-                    checked[i] = None
+        for i, text in enumerate(texts):
+            if not text.isprintable() and (reason := _why_no_text(text)):
+                self._reasons[first + i] = reason
+                checked[i] = None
         return pa.RecordBatch.from_arrays([string_array(checked)], schema=self.schema)
 
 

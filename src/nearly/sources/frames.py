@@ -6,9 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from nearly.arrays import string_array
 from nearly.errors import SourceError
 from nearly.sources import part
-from nearly.sources.arrays import string_array
 from nearly.sources.arrow import TablePart, spool
 from nearly.sources.part import Part, Reject
 from nearly.sources.texts import without_surrogates

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -184,7 +185,7 @@ def _open_table(path: str, name: str, request: _Request) -> Part:
 
 def _decompressed(path: str, name: str, temporary: Path) -> str:
     """A plain copy: Parquet and Arrow files are read from their end."""
-    copy = _fresh_path(temporary, "decompressed")
+    copy = _fresh_path(temporary)
     try:
         with open_bytes(path) as source, open(copy, "wb") as target:
             shutil.copyfileobj(source, target)
@@ -195,13 +196,15 @@ def _decompressed(path: str, name: str, temporary: Path) -> str:
 
 def _open_standard_input(request: _Request) -> Source:
     name = "standard input"
-    copy = _fresh_path(request.temporary, "stdin")
-    with open(copy, "wb") as target:
-        shutil.copyfileobj(sys.stdin.buffer, target)
     if request.glob is not None:
         raise SourceError("glob is about folders, and standard input was given. Leave it out.")
-    path = _with_ending(str(copy))
-    files = Files(paths={name: path})
+    copy = _fresh_path(request.temporary)
+    try:
+        with open(copy, "wb") as target:
+            shutil.copyfileobj(sys.stdin.buffer, target)
+    except OSError as error:
+        raise UnreadableError(f"{name} cannot be copied to {str(copy)!r}: {error}") from error
+    files = Files(paths={name: _with_ending(str(copy))})
     return (
         _open_lines(files, name, request) if request.lines else _open_tables(files, name, request)
     )
@@ -221,6 +224,5 @@ def _with_ending(path: str) -> str:
     return _with_ending(renamed) if ending in (".gz", ".zst") else renamed
 
 
-def _fresh_path(temporary: Path, stem: str) -> Path:
-    taken = len(os.listdir(temporary))
-    return temporary / f"{stem}-{taken}"
+def _fresh_path(temporary: Path) -> Path:
+    return Path(tempfile.mkdtemp(dir=temporary)) / "copy"

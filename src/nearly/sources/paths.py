@@ -71,10 +71,9 @@ def _add_folder(found: Files, folder: str, prefix: str, glob: str | None) -> Non
             found.paths.setdefault(shown, os.path.join(folder, relative))
     if not files:
         matching = f" that matches {glob!r}" if glob is not None else ""
-        odd = f" (left out: {len(found.left_out)}, first {found.left_out[0]})"
+        odd = "".join(f" {shown}: {reason}." for shown, reason in found.left_out[:3])
         raise SourceError(
-            f"there is no file{matching} in the folder {folder!r}"
-            f"{odd if found.left_out else ''}. Hidden files do not count."
+            f"there is no file{matching} in the folder {folder!r}; hidden ones do not count.{odd}"
         )
 
 

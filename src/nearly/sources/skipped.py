@@ -2,9 +2,9 @@
 
 import pyarrow as pa
 
+from nearly.arrays import string_array
 from nearly.errors import UnreadableError
 from nearly.schemas import SKIPPED
-from nearly.sources.arrays import string_array
 
 __all__ = ["LONGEST_LIST", "Skipped"]
 

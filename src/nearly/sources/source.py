@@ -8,10 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearly.arrays import string_array, whole_numbers
 from nearly.errors import SourceError, UnreadableError
 from nearly.schemas import DOCUMENTS, with_id_type
-from nearly.sources.arrays import string_array, whole_numbers
-from nearly.sources.columns import as_numbers, check_column, choose_columns, id_type_of
+from nearly.sources.columns import (
+    as_numbers,
+    cast,
+    check_column,
+    choose_columns,
+    id_type_of,
+    unviewed,
+)
 from nearly.sources.part import Part
 from nearly.sources.skipped import Skipped
 
@@ -98,17 +105,17 @@ class Source:
         """The batch with the columns asked for, in the types that all parts share."""
         if columns is None and batch.schema.equals(self.schema):
             return batch
-        fields = list(self.schema) if columns is None else [self.schema.field(c) for c in columns]
-        arrays = []
-        for field in fields:
-            index = batch.schema.get_field_index(field.name)
-            column = pa.nulls(batch.num_rows, field.type) if index < 0 else batch.column(index)
-            arrays.append(self._cast(column, field))
+        if columns is None and batch.schema.names == self.schema.names:
+            fields, found = list(self.schema), batch.columns
+        else:
+            fields = [self.schema.field(name) for name in columns or self.schema.names]
+            found = [_column_or_nulls(batch, field) for field in fields]
+        arrays = [self._cast(*pair) for pair in zip(found, fields, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
     def _cast(self, column: pa.Array, field: pa.Field) -> pa.Array:
         try:
-            return column if column.type == field.type else column.cast(field.type)
+            return cast(column, field.type)
         except pa.ArrowException as error:
             raise SourceError(
                 f"column {field.name!r} of {self.name} holds {column.type} in one file and "
@@ -116,9 +123,7 @@ class Source:
             ) from error
 
     def _documents_of(self, piece: _Piece, also: str | None, skipped: Skipped) -> pa.RecordBatch:
-        text = piece.batch.column(self._choice.text)
-        if text.type != pa.large_string():
-            text = text.cast(pa.large_string())
+        text = cast(piece.batch.column(self._choice.text), pa.large_string())
         ids = self._ids_of(piece)
         columns = [whole_numbers(piece.first, piece.batch.num_rows), ids, text]
         schema = with_id_type(DOCUMENTS, self.id_type)
@@ -140,7 +145,7 @@ class Source:
             column = piece.batch.column(self._choice.id)
             if self.id_type == pa.int64() and not pa.types.is_integer(column.type):
                 return as_numbers(column, self.id_type)
-            return column.cast(self.id_type)
+            return cast(column, self.id_type)
         if self.id_type == pa.int64():
             return whole_numbers(piece.first + start, piece.batch.num_rows)
         start += piece.first_in_part
@@ -189,8 +194,17 @@ class Source:
         check_column(self.schema, also, self.name)
 
 
+def _column_or_nulls(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
+    index = batch.schema.get_field_index(field.name)
+    return pa.nulls(batch.num_rows, field.type) if index < 0 else batch.column(index)
+
+
 def _united(schemas: Sequence[pa.Schema], name: str) -> pa.Schema:
     """The columns of all parts; types that cannot be reconciled become strings."""
+    schemas = [
+        pa.schema([f.with_type(unviewed(f.type)) for f in schema], schema.metadata)
+        for schema in schemas
+    ]
     if len(schemas) == 1:
         return schemas[0]
     for schema in schemas:

@@ -14,8 +14,8 @@ from typing import Literal
 import pyarrow as pa
 
 from nearly import _kernels
+from nearly.arrays import spans, string_array, truths_of
 from nearly.settings import TextSettings
-from nearly.stages.buffers import spans
 
 __all__ = ["normalise"]
 
@@ -53,7 +53,7 @@ def _in_normal_form(texts: pa.LargeStringArray, form: _NormalForm) -> pa.LargeSt
         return texts
     import pyarrow.compute as pc  # slow to import, and seldom needed
 
-    unsettled = pa.array(settled != 0)
+    unsettled = truths_of(settled != 0)
     normalised = [
         _normalise_around_unassigned(text, form)
         if state == _HAS_UNASSIGNED
@@ -62,7 +62,7 @@ def _in_normal_form(texts: pa.LargeStringArray, form: _NormalForm) -> pa.LargeSt
             texts.filter(unsettled).to_pylist(), settled[settled != 0].tolist(), strict=True
         )
     ]
-    return pc.replace_with_mask(texts, unsettled, pa.array(normalised, pa.large_string()))
+    return pc.replace_with_mask(texts, unsettled, string_array(normalised))
 
 
 def _normalise_around_unassigned(text: str, form: _NormalForm) -> str:
@@ -83,5 +83,5 @@ def _stop_words(settings: TextSettings) -> str:
     if not settings.stop_words:
         return ""
     without = replace(settings, stop_words=(), unit="char", space="collapse")
-    words = normalise(pa.array(settings.stop_words, pa.large_string()), without).to_pylist()
+    words = normalise(string_array(settings.stop_words), without).to_pylist()
     return " ".join(sorted({word for word in words if " " not in word}))

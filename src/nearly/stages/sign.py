@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import _kernels
+from nearly.arrays import binary_rows, column_of, spans
 from nearly.settings import Settings
-from nearly.stages.buffers import binary_rows, spans
 from nearly.stages.normalise import normalise
 from nearly.tuning import Banding
 
@@ -36,7 +36,7 @@ def sign(batch: pa.RecordBatch, settings: Settings, banding: Banding) -> pa.Reco
         rows=banding.rows,
     )
     packed = [binary_rows(matrix) for matrix in (contents, keys, sketches)]
-    columns = [pa.array(sizes), *packed]
+    columns = [column_of(sizes), *packed]
     return pa.record_batch(columns, names=list(SIGNED_COLUMNS))
 
 

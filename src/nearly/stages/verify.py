@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import _kernels
+from nearly.arrays import spans
 from nearly.settings import Settings
-from nearly.stages.buffers import spans
 from nearly.stages.normalise import normalise
 
 __all__ = ["ShingleSets", "exact_ratio", "shingle_sets", "similarities"]

@@ -1,0 +1,88 @@
+"""Arrow arrays as they lie in memory: shown to a kernel, and made of what a kernel gives.
+
+Arrays are made from their buffers. `pa.array` would do, but it imports pandas wherever that is
+installed, which takes longer than a small corpus.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+__all__ = [
+    "binary_rows",
+    "column_of",
+    "matrix_of",
+    "spans",
+    "string_array",
+    "truths_of",
+    "whole_numbers",
+]
+
+Offsets = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+
+_NO_BYTES = np.empty(0, np.uint8)
+
+
+def spans(texts: pa.LargeStringArray) -> tuple[Offsets, Bytes]:
+    """The offsets and the bytes of the texts, as they lie in memory: nothing is copied."""
+    _, offsets, data = texts.buffers()
+    if offsets is None or len(texts) == 0:
+        return np.zeros(1, np.int64), _NO_BYTES
+    window = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    return window, _NO_BYTES if data is None else np.frombuffer(data, np.uint8)
+
+
+def column_of(numbers: npt.NDArray[Any]) -> pa.Array:
+    """An Arrow array of the same numbers, without copying."""
+    kind = pa.from_numpy_dtype(numbers.dtype)
+    buffer = pa.py_buffer(np.ascontiguousarray(numbers))
+    return pa.Array.from_buffers(kind, len(numbers), [None, buffer])
+
+
+def binary_rows(matrix: npt.NDArray[Any]) -> pa.FixedSizeBinaryArray:
+    """Each row of a matrix as one value of fixed width, without copying."""
+    width = matrix.shape[1] * matrix.itemsize
+    buffers = [None, pa.py_buffer(matrix)]
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), len(matrix), buffers)
+
+
+def matrix_of(column: pa.FixedSizeBinaryArray, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+    """The inverse of `binary_rows`."""
+    width = column.type.byte_width
+    start = column.offset * width
+    data = np.frombuffer(column.buffers()[1], np.uint8)[start : start + len(column) * width]
+    return data.view(kind).reshape(len(column), -1)
+
+
+def truths_of(flags: npt.NDArray[np.bool_]) -> pa.BooleanArray:
+    """An Arrow array of the same truth values."""
+    return pa.Array.from_buffers(pa.bool_(), len(flags), [None, pa.py_buffer(_bits(flags))])
+
+
+def string_array(values: Sequence[str | None], kind: pa.DataType | None = None) -> pa.Array:
+    """Python strings as `large_string`, or as another kind of string.
+
+    Raises UnicodeEncodeError for a lone surrogate, and AttributeError for what is no string.
+    """
+    encoded = [b"" if value is None else value.encode() for value in values]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum([len(value) for value in encoded], out=offsets[1:])
+    missing = values.count(None)
+    valid = pa.py_buffer(_bits([value is not None for value in values])) if missing else None
+    buffers = [valid, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+    array = pa.Array.from_buffers(pa.large_string(), len(encoded), buffers, missing)
+    return array if kind is None else array.cast(kind)
+
+
+def whole_numbers(first: int, count: int) -> pa.Array:
+    """The numbers from `first` on, as int64."""
+    numbers = np.arange(first, first + count, dtype=np.int64)
+    return pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(numbers)], 0)
+
+
+def _bits(flags: Sequence[bool] | npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
+    return np.packbits(np.asarray(flags, dtype=bool), bitorder="little")
