@@ -65,17 +65,20 @@ class Buckets:
             total += int((sizes * (sizes - 1) // 2).sum())
         return total
 
-    def partners(self, documents: Documents, keys: Keys) -> npt.NDArray[np.int64]:
-        """How many other documents share a bucket with each of these, each counted once."""
+    def company(
+        self, documents: Documents, keys: Keys
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """How often each of these meets another in a bucket, and how many others it meets."""
         lows = [np.searchsorted(band, keys[:, i], "left") for i, band in enumerate(self.keys)]
         highs = [np.searchsorted(band, keys[:, i], "right") for i, band in enumerate(self.keys)]
-        counts = np.empty(len(documents), np.int64)
+        met = np.zeros((2, len(documents)), np.int64)
         for i, document in enumerate(documents):
-            has_met = np.zeros(len(self.documents), bool)
+            times = np.zeros(len(self.documents), np.uint16)
             for order, low, high in zip(self.orders, lows, highs, strict=True):
-                has_met[order[low[i] : high[i]]] = True
-            counts[i] = np.count_nonzero(has_met & (self.documents != document))
-        return counts
+                times[order[low[i] : high[i]]] += 1
+            times[self.documents == document] = 0
+            met[:, i] = times.sum(), np.count_nonzero(times)
+        return met[0], met[1]
 
 
 def fill_buckets(

@@ -25,7 +25,7 @@ from nearly.searching import BINS, count_by_similarity
 from nearly.stages.pairs import Documents
 from nearly.tuning import Banding, Similarities
 
-__all__ = ["SIMILARITIES", "Estimate", "Sample", "draw_sample"]
+__all__ = ["SIMILARITIES", "Estimate", "Sample", "Vector", "draw_sample"]
 
 Vector = npt.NDArray[np.float64]
 
