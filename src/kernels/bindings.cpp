@@ -84,6 +84,18 @@ static auto sign(const Offsets &offsets, const Bytes &data, std::string_view uni
                       give(std::move(keys), {count, bands}), give(std::move(sketches), {count, width}));
 }
 
+static auto pieces(const Bytes &data, const Offsets &starts, const Offsets &ends) {
+    for (std::size_t i = 0; i < starts.size(); ++i)
+        if (starts.data()[i] < 0 || starts.data()[i] > ends.data()[i] || ends.data()[i] > static_cast<std::int64_t>(data.size()))
+            throw std::invalid_argument("a piece reaches past the data");
+    std::vector<std::uint8_t> gathered;
+    {
+        Release release;
+        gathered = gather(data.data(), span_of(starts), span_of(ends));
+    }
+    return give(std::move(gathered));
+}
+
 static auto contents(const Offsets &offsets, const Bytes &data) {
     const Texts texts = texts_of(offsets, data);
     std::vector<std::uint64_t> all(2 * texts.size());
@@ -120,10 +132,10 @@ static auto places_of_shared_keys(const Column<std::uint32_t> &keys) {
 }
 
 static auto unique_pairs(const Column<std::uint64_t> &pairs) {
-    std::vector<std::uint64_t> unique(pairs.data(), pairs.data() + pairs.size());
+    std::vector<std::uint64_t> unique;
     {
         Release release;
-        unique = sorted_unique(std::move(unique));
+        unique = sorted_unique(span_of(pairs));
     }
     return give(std::move(unique));
 }
@@ -147,8 +159,11 @@ static auto similarities(const Offsets &offsets, const Column<std::uint64_t> &ha
         const auto set = [&](std::uint32_t i) {
             return Set(hashes.data() + offsets.data()[i], hashes.data() + offsets.data()[i + 1]);
         };
-        for (std::size_t i = 0; i < all.size(); ++i)
-            all[i] = verify(set(as.data()[i]), set(bs.data()[i]), {numerator, denominator});
+        Comparer comparer;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (i == 0 || as.data()[i] != as.data()[i - 1]) comparer.take(set(as.data()[i]));
+            all[i] = comparer.similarity(set(bs.data()[i]), {numerator, denominator});
+        }
     }
     return give(std::move(all));
 }
@@ -159,7 +174,9 @@ static auto ends_of_blocks(const Column<std::uint32_t> &as, const Column<std::ui
 }
 
 static std::uint64_t shared(const Column<std::uint64_t> &a, const Column<std::uint64_t> &b) {
-    return count_shared(span_of(a), span_of(b), 0);
+    Comparer comparer;
+    comparer.take(span_of(a));
+    return comparer.shared(span_of(b), 0);
 }
 
 static auto first_occurrences(const Matrix<std::uint64_t> &contents) {
@@ -198,6 +215,7 @@ NB_MODULE(_kernels, m) {
     m.def("signatures", &nearly::signatures, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "scheme"_a,
           "positions"_a);
     m.def("sign", &nearly::sign, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "scheme"_a, "bands"_a, "rows"_a);
+    m.def("gather", &nearly::pieces, "data"_a, "starts"_a, "ends"_a);
     m.def("contents", &nearly::contents, "offsets"_a, "data"_a);
     m.def("band_candidates", &nearly::candidates_of_band, "keys"_a, "documents"_a, "sketches"_a, "most_different"_a,
           "hubs"_a);

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "hash_table.hpp"
 #include "hashing.hpp"
 #include "radix.hpp"
 
@@ -96,15 +97,21 @@ inline Candidates band_candidates(std::span<const std::uint32_t> keys, std::span
     return candidates;
 }
 
-// Sorted, each once.
-inline std::vector<std::uint64_t> sorted_unique(std::vector<std::uint64_t> pairs) {
+// Sorted, each once. Most pairs come several times: a table is quicker than sorting them all.
+inline std::vector<std::uint64_t> sorted_unique(std::span<const std::uint64_t> pairs) {
+    HashTable seen;
+    seen.reset(pairs.size());
+    std::vector<std::uint64_t> unique;
     std::uint64_t all = 0;
-    for (const std::uint64_t pair : pairs) all |= pair;
+    for (const std::uint64_t pair : pairs)
+        if (seen.add(mix(pair))) {
+            unique.push_back(pair);
+            all |= pair;
+        }
     const auto low = static_cast<std::uint32_t>(all), high = static_cast<std::uint32_t>(all >> 32);
-    radix_sort(pairs, 0, static_cast<unsigned>(std::bit_width(low)));
-    radix_sort(pairs, 32, 32 + static_cast<unsigned>(std::bit_width(high)));
-    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-    return pairs;
+    radix_sort(unique, 0, static_cast<unsigned>(std::bit_width(low)));
+    radix_sort(unique, 32, 32 + static_cast<unsigned>(std::bit_width(high)));
+    return unique;
 }
 
 }  // namespace nearly

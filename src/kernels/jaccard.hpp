@@ -1,74 +1,38 @@
-// Exact verification: documents as sorted sets of shingle hashes, and their Jaccard similarity.
+// Exact verification: documents as sets of shingle hashes, and their Jaccard similarity.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "hash_table.hpp"
 #include "shingles.hpp"
 
 namespace nearly {
 
 struct Sets {
     std::vector<std::int64_t> offsets{0};
-    std::vector<std::uint64_t> hashes;
-};
-
-// Sorts uniformly distributed hashes: one scatter by their leading bits leaves almost nothing
-// for the insertion that follows.
-class UniformSorter {
-  public:
-    void operator()(std::span<const std::uint64_t> hashes, std::uint64_t *sorted) {
-        const std::size_t count = hashes.size();
-        places_.assign(count + 1, 0);
-        for (const std::uint64_t hash : hashes) ++places_[place(hash, count) + 1];
-        for (std::size_t i = 0; i < count; ++i) places_[i + 1] += places_[i];
-        for (const std::uint64_t hash : hashes) sorted[places_[place(hash, count)]++] = hash;
-        sort_crowded(sorted);
-        insert(sorted, count);
-    }
-
-  private:
-    std::vector<std::uint32_t> places_;
-
-    static std::size_t place(std::uint64_t hash, std::size_t count) {
-        return static_cast<std::size_t>(static_cast<unsigned __int128>(hash) * count >> 64);
-    }
-
-    // Crowded places are rare, and come of a text that repeats itself: insertion would be slow.
-    void sort_crowded(std::uint64_t *sorted) const {
-        constexpr std::uint32_t CROWDED = 16;
-        std::uint32_t start = 0;
-        for (const std::uint32_t end : places_) {
-            if (end - start > CROWDED) std::sort(sorted + start, sorted + end);
-            start = end;
-        }
-    }
-
-    static void insert(std::uint64_t *sorted, std::size_t count) {
-        for (std::size_t i = 1; i < count; ++i) {
-            const std::uint64_t hash = sorted[i];
-            std::size_t j = i;
-            for (; j > 0 && sorted[j - 1] > hash; --j) sorted[j] = sorted[j - 1];
-            sorted[j] = hash;
-        }
-    }
+    std::vector<std::uint64_t> hashes;  // of each document, each once, in no order
 };
 
 inline Sets shingle_sets(const Texts &texts, Shingling shingling) {
     Shingler shingler(shingling);
-    UniformSorter sort;
+    HashTable seen;
     Sets sets;
     sets.offsets.reserve(texts.size() + 1);
     for (std::size_t i = 0; i < texts.size(); ++i) {
         const auto hashes = shingler(texts[i], texts.end());
-        const std::size_t start = sets.hashes.size();
-        sets.hashes.resize(start + hashes.size());
-        sort(hashes, sets.hashes.data() + start);
-        const auto begin = sets.hashes.begin() + static_cast<std::ptrdiff_t>(start);
-        sets.hashes.erase(std::unique(begin, sets.hashes.end()), sets.hashes.end());
-        sets.offsets.push_back(static_cast<std::int64_t>(sets.hashes.size()));
+        seen.reset(hashes.size());
+        std::size_t size = sets.hashes.size();
+        sets.hashes.resize(size + hashes.size());
+        for (const std::uint64_t hash : hashes) {
+            sets.hashes[size] = hash;
+            size += seen.add(hash);
+        }
+        sets.hashes.resize(size);
+        sets.offsets.push_back(static_cast<std::int64_t>(size));
     }
     return sets;
 }
@@ -91,34 +55,69 @@ struct Threshold {
 
 using Set = std::span<const std::uint64_t>;
 
-// How many the two share, or less than `least` as soon as that cannot be reached.
-inline std::uint64_t count_shared(Set a, Set b, std::uint64_t least) {
-    const std::uint64_t *x = a.data(), *const x_end = x + a.size();
-    const std::uint64_t *y = b.data(), *const y_end = y + b.size();
-    std::uint64_t shared = 0;
-    while (x < x_end && y < y_end) {
-        const auto left = static_cast<std::uint64_t>(std::min(x_end - x, y_end - y));
-        if (shared + left < least) return shared;
-        // A stretch without asking again: thirty-two steps cannot use up more than that many.
-        for (std::uint64_t step = std::min<std::uint64_t>(left, 32); step > 0; --step) {
-            const std::uint64_t p = *x, q = *y;
-            shared += p == q;
-            x += p <= q;
-            y += q <= p;
-        }
+// Compares one set with many: it is put in a table once, four places to a bucket, so that a look
+// is four comparisons and no guess. The few hashes that find their bucket full are kept apart.
+class Comparer {
+  public:
+    void take(Set set) {
+        size_ = set.size();
+        const auto bits = std::clamp(static_cast<unsigned>(std::bit_width(size_)), 2u, MOST_BITS);
+        shift_ = 64 - bits;
+        table_.assign(PLACES << bits, 0);
+        taken_.assign(std::size_t{1} << bits, 0);
+        apart_.clear();
+        for (const std::uint64_t hash : set) put(hash);
     }
-    return shared;
-}
 
-// The similarity of two sets if it reaches the threshold, else a negative number.
-inline double verify(Set a, Set b, Threshold threshold) {
-    const std::uint64_t least = threshold.least_shared(a.size(), b.size());
-    if (a.empty() || b.empty() || std::min(a.size(), b.size()) < least) return -1;
-    const std::uint64_t shared = count_shared(a, b, least);
-    const std::uint64_t together = a.size() + b.size() - shared;
-    if (!threshold.reached(shared, together)) return -1;
-    return static_cast<double>(shared) / static_cast<double>(together);
-}
+    // How many are shared with another set, or fewer than `least` once that cannot be reached.
+    std::uint64_t shared(Set other, std::uint64_t least) const {
+        std::uint64_t shared = 0;
+        for (std::size_t start = 0; start < other.size(); start += STRETCH) {
+            if (shared + other.size() - start < least) return shared;
+            const Set part = other.subspan(start, std::min(STRETCH, other.size() - start));
+            shared += look_up(table_.data(), shift_, part.data(), part.size());
+            for (const std::uint64_t hash : apart_) shared += std::count(part.begin(), part.end(), hash);
+        }
+        return shared;
+    }
+
+    // The similarity with another set if it reaches the threshold, else a negative number.
+    double similarity(Set other, Threshold threshold) const {
+        const std::uint64_t least = threshold.least_shared(size_, other.size());
+        if (size_ == 0 || other.empty() || std::min(size_, other.size()) < least) return -1;
+        const std::uint64_t found = shared(other, least), together = size_ + other.size() - found;
+        if (!threshold.reached(found, together)) return -1;
+        return static_cast<double>(found) / static_cast<double>(together);
+    }
+
+  private:
+    static constexpr std::size_t PLACES = 4;
+    static constexpr unsigned MOST_BITS = 22;
+    static constexpr std::size_t STRETCH = 32;  // hashes between two looks at what is left
+    unsigned shift_ = 62;
+    std::size_t size_ = 0;
+    std::vector<std::uint64_t> table_, apart_;  // 0 is a free place, so the hash 0 is kept apart
+    std::vector<std::uint8_t> taken_;
+
+    void put(std::uint64_t hash) {
+        const std::size_t bucket = hash >> shift_;
+        if (taken_[bucket] == PLACES || hash == 0)
+            apart_.push_back(hash);
+        else
+            table_[bucket * PLACES + taken_[bucket]++] = hash;
+    }
+
+    NEARLY_CLONES static std::uint64_t look_up(const std::uint64_t *table, unsigned shift, const std::uint64_t *hashes,
+                                               std::size_t count) {
+        std::uint64_t found = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t hash = hashes[i], *const bucket = table + (hash >> shift) * PLACES;
+            const bool is_there = (bucket[0] == hash) | (bucket[1] == hash) | (bucket[2] == hash) | (bucket[3] == hash);
+            found += is_there & (hash != 0);
+        }
+        return found;
+    }
+};
 
 // Where to cut a list of pairs so that the different documents of a block have at most `limit`
 // bytes of text (a block has one pair at least): the indices at which blocks end.

@@ -55,14 +55,16 @@ class OnePermutationSigner {
     OnePermutationSigner(std::size_t size, std::uint64_t seed) : seed_(mix(seed ^ GOLDEN)), minima_(size) {}
 
     void operator()(std::span<const std::uint64_t> hashes, std::span<std::uint32_t> signature) {
+        const std::size_t size = minima_.size();
+        if (values_.size() < hashes.size()) values_.resize(hashes.size()), groups_.resize(hashes.size());
         std::fill(minima_.begin(), minima_.end(), NONE);
-        std::size_t open = minima_.size() - place(hashes, 0);
-        again_.resize(hashes.size());
-        for (std::uint64_t round = 1; open > 0 && round < ROUNDS; ++round) {
-            hash_again(hashes.data(), hashes.size(), mix(seed_ + round), again_.data());
-            open -= place(again_, round);
+        for (std::uint64_t round = 0; round < ROUNDS; ++round) {
+            const std::uint64_t key = round == 0 ? 0 : mix(seed_ + round);
+            prepare(hashes.data(), hashes.size(), round, key, size, values_.data(), groups_.data());
+            place(hashes.size());
+            if (std::find(minima_.begin(), minima_.end(), NONE) == minima_.end()) break;
         }
-        for (std::size_t i = 0; i < minima_.size(); ++i) {
+        for (std::size_t i = 0; i < size; ++i) {
             if (minima_[i] == NONE) minima_[i] = least(hashes.data(), hashes.size(), mix(seed_ + ROUNDS + i));
             signature[i] = static_cast<std::uint32_t>(minima_[i]);
         }
@@ -72,26 +74,27 @@ class OnePermutationSigner {
     static constexpr std::uint64_t ROUNDS = 5;
     static constexpr unsigned RANK_BITS = 61;  // the round stands above: an earlier one always wins
     std::uint64_t seed_;
-    std::vector<std::uint64_t> minima_, again_;
+    std::vector<std::uint64_t> minima_, values_;
+    std::vector<std::uint32_t> groups_;
 
-    // How many groups were filled. No branch depends on the data, for none could be foretold.
-    std::size_t place(std::span<const std::uint64_t> hashes, std::uint64_t round) {
-        std::uint64_t *const minima = minima_.data();
-        const std::size_t size = minima_.size();
-        std::size_t filled = 0;
-        for (const std::uint64_t hash : hashes) {
-            const std::uint64_t value = round << RANK_BITS | hash >> (64 - RANK_BITS);
-            const std::size_t group = ((hash >> 32) * size) >> 32;
-            const std::uint64_t before = minima[group];
-            filled += before == NONE;
-            minima[group] = value < before ? value : before;
+    // Value and group of each shingle in this round.
+    NEARLY_CLONES static void prepare(const std::uint64_t *hashes, std::size_t count, std::uint64_t round,
+                                      std::uint64_t key, std::uint64_t size, std::uint64_t *values,
+                                      std::uint32_t *groups) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t hash = round == 0 ? hashes[i] : mix(hashes[i] ^ key);
+            values[i] = round << RANK_BITS | hash >> (64 - RANK_BITS);
+            groups[i] = static_cast<std::uint32_t>(((hash >> 32) * size) >> 32);
         }
-        return filled;
     }
 
-    NEARLY_CLONES static void hash_again(const std::uint64_t *hashes, std::size_t count, std::uint64_t key,
-                                         std::uint64_t *again) {
-        for (std::size_t i = 0; i < count; ++i) again[i] = mix(hashes[i] ^ key);
+    // No branch depends on the data, for none could be foretold.
+    void place(std::size_t count) {
+        std::uint64_t *const minima = minima_.data();
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t value = values_[i], before = minima[groups_[i]];
+            minima[groups_[i]] = value < before ? value : before;
+        }
     }
 
     NEARLY_CLONES static std::uint64_t least(const std::uint64_t *hashes, std::size_t count, std::uint64_t key) {
@@ -118,9 +121,11 @@ inline std::size_t sketch_words(std::size_t positions) { return (positions + 31)
 
 // Two bits of every position, thirty-two positions a word: enough to tell how many agree.
 inline void sketch(std::span<const std::uint32_t> signature, std::uint64_t *words) {
-    for (std::size_t i = 0; i < signature.size(); ++i) {
-        if (i % 32 == 0) words[i / 32] = 0;
-        words[i / 32] |= static_cast<std::uint64_t>(signature[i] & 3) << (2 * (i % 32));
+    for (std::size_t start = 0; start < signature.size(); start += 32) {
+        const auto part = signature.subspan(start, std::min<std::size_t>(32, signature.size() - start));
+        std::uint64_t word = 0;
+        for (std::size_t i = 0; i < part.size(); ++i) word |= static_cast<std::uint64_t>(part[i] & 3) << (2 * i);
+        words[start / 32] = word;
     }
 }
 

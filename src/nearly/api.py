@@ -12,6 +12,7 @@ from nearly import advising, pipeline
 from nearly.advising import Advice, Chooser
 from nearly.engines.base import Progress
 from nearly.engines.local import LocalEngine
+from nearly.engines.memory import spare_address_space
 from nearly.results import Deduplicated, Found
 from nearly.settings import Options, Settings
 from nearly.sources import Skipped, open_source
@@ -108,16 +109,21 @@ def tune(
 @contextmanager
 def _run(given: Any, arguments: Arguments) -> Iterator[tuple[Any, Settings, LocalEngine, Skipped]]:
     settings, running = _divided(arguments)
+    spare_address_space()
     folder = Path(tempfile.mkdtemp(prefix="nearly-", dir=running.get("temporary")))
-    source = open_source(
-        given,
-        id=running.get("id"),
-        text=running.get("text"),
-        glob=running.get("glob"),
-        lines=running.get("lines", False),
-        threads=running.get("threads"),
-        temporary=folder,
-    )
+    try:
+        source = open_source(
+            given,
+            id=running.get("id"),
+            text=running.get("text"),
+            glob=running.get("glob"),
+            lines=running.get("lines", False),
+            threads=running.get("threads"),
+            temporary=folder,
+        )
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     # Results may read the source again: the folder goes when the source does.
     weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)
     engine = LocalEngine(

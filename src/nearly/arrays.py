@@ -15,6 +15,7 @@ __all__ = [
     "binary_rows",
     "column_of",
     "matrix_of",
+    "numbers_of",
     "spans",
     "string_array",
     "truths_of",
@@ -41,6 +42,14 @@ def column_of(numbers: npt.NDArray[Any]) -> pa.Array:
     kind = pa.from_numpy_dtype(numbers.dtype)
     buffer = pa.py_buffer(np.ascontiguousarray(numbers))
     return pa.Array.from_buffers(kind, len(numbers), [None, buffer])
+
+
+def numbers_of(column: pa.Array) -> npt.NDArray[Any]:
+    """The numbers of an Arrow array without nulls, without copying."""
+    if len(column) == 0:
+        return np.empty(0, column.type.to_pandas_dtype())
+    numbers = np.frombuffer(column.buffers()[1], column.type.to_pandas_dtype())
+    return numbers[column.offset : column.offset + len(column)]
 
 
 def binary_rows(matrix: npt.NDArray[Any]) -> pa.FixedSizeBinaryArray:

@@ -29,7 +29,7 @@ LEFT, RIGHT, TOP, BOTTOM = 64, 64, 64, 56
 STEPS = 400
 BARS = 100
 
-INK, FAINT, PALE = "#1f2933", "#8a94a0", "#e4e7eb"
+INK, FAINT, PALE, PAPER = "#1f2933", "#8a94a0", "#e4e7eb", "#ffffff"
 BAR, CURVE, FALSE_POSITIVE, FALSE_NEGATIVE = "#c8d3df", "#14538f", "#f4b36b", "#e4787a"
 
 
@@ -171,7 +171,9 @@ def _legend(banding: Banding, threshold: float) -> Iterator[Shape]:
         (FALSE_POSITIVE, f"false positives: area {beside.false_positive:.4f}"),
         (FALSE_NEGATIVE, f"false negatives: area {beside.false_negative:.4f}"),
     ]
-    x, y = _place(0.12, 0.94)
+    x, y = _place(0.06, 0.94)
+    # Tall bars must not shine through the words.
+    yield Polygon([(x - 10, y - 20), (x + 260, y - 20), (x + 260, y + 50), (x - 10, y + 50)], PAPER)
     for row, (colour, words) in enumerate(entries):
         top = y + 19 * row
         corners = [(x, top - 10), (x + 12, top - 10), (x + 12, top + 1), (x, top + 1)]
@@ -195,7 +197,7 @@ def _svg(drawing: Drawing) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
         f'width="{WIDTH}" height="{HEIGHT}" role="img" '
         f'font-family="system-ui, sans-serif">\n<title>{escape(drawing.title)}</title>\n'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>\n{shapes}\n</svg>\n'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{PAPER}"/>\n{shapes}\n</svg>\n'
     )
 
 
@@ -250,7 +252,7 @@ def _png(drawing: Drawing) -> bytes:
     import io
 
     pillow = _pillow()
-    image = pillow.Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE), "#ffffff")
+    image = pillow.Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE), PAPER)
     canvas = pillow.ImageDraw.Draw(image, "RGBA")
     for shape in drawing.shapes:
         _png_shape(canvas, shape)

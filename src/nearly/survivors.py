@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearly.arrays import column_of
+from nearly.arrays import column_of, numbers_of
 from nearly.engines.base import AnyCorpus, Corpus, Engine
 from nearly.errors import SettingsError, SourceError
 from nearly.stages.cluster import Clusters
@@ -71,7 +71,7 @@ def _preference(corpus: Corpus, documents: Documents, keep: Keep) -> npt.NDArray
     if keep.rule in ("longest", "shortest"):
         import pyarrow.compute as pc
 
-        lengths = np.asarray(pc.utf8_length(corpus.texts(documents))).astype(np.int64)
+        lengths = numbers_of(pc.utf8_length(corpus.texts(documents))).astype(np.int64)
         return -lengths if keep.rule == "longest" else lengths
     values = pa.chunked_array(corpus.also).take(column_of(documents))
     return _column_preference(values, keep)
@@ -96,7 +96,7 @@ def _column_preference(values: pa.ChunkedArray, keep: Keep) -> npt.NDArray[np.in
             f"column {keep.column!r} holds {values.type}, which has no order; "
             f"name a column of numbers, dates or text for keep={keep.rule}:COLUMN"
         ) from error
-    return np.asarray(ranks).astype(np.int64)
+    return numbers_of(ranks).astype(np.int64)
 
 
 def _is_text(kind: pa.DataType) -> bool:

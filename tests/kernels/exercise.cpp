@@ -80,8 +80,10 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
     std::vector<std::uint32_t> as, bs;
     std::vector<double> similarities;
     const auto set = [&](std::uint64_t i) { return Set(sets.hashes.data() + sets.offsets[i], sets.hashes.data() + sets.offsets[i + 1]); };
+    Comparer comparer;
     for (const std::uint64_t pair : pairs) {
-        const double similarity = verify(set(pair >> 32), set(static_cast<std::uint32_t>(pair)), {1, 2});
+        comparer.take(set(pair >> 32));
+        const double similarity = comparer.similarity(set(static_cast<std::uint32_t>(pair)), {1, 2});
         if (similarity < 0) continue;
         as.push_back(static_cast<std::uint32_t>(pair >> 32));
         bs.push_back(static_cast<std::uint32_t>(pair));

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import _kernels
-from nearly.arrays import column_of, matrix_of, spans
+from nearly.arrays import column_of, matrix_of, numbers_of, spans
 from nearly.engines.memory import Budget
 from nearly.engines.spool import ColumnStore, RowStore, TextStore
 from nearly.settings import Settings
@@ -60,7 +60,7 @@ class LocalCorpus:
         offsets, data = spans(texts)
         self.text_store.append(texts)
         self._characters += _count_characters(data[offsets[0] : offsets[-1]])
-        self._rows.append(np.asarray(batch.column("row")).reshape(-1, 1))
+        self._rows.append(numbers_of(batch.column("row")).reshape(-1, 1))
         self._add_ids(ids, check=check_ids)
         if batch.num_columns > 3:
             self.also.append(batch.column(3))
@@ -71,7 +71,7 @@ class LocalCorpus:
             self._ids.append(ids)
             contents = _kernels.contents(*spans(ids)) if check else None
         else:
-            numbers = np.asarray(ids).reshape(-1, 1)
+            numbers = numbers_of(ids).reshape(-1, 1)
             self._ids.append(numbers)
             spread = numbers.astype(np.uint64) * np.array([1, 0x9E3779B97F4A7C15], np.uint64)
             contents = spread if check else None
@@ -91,7 +91,7 @@ class LocalCorpus:
 
     def add_signed(self, signed: pa.RecordBatch) -> None:
         """The next documents, signed."""
-        self._sizes.append(np.asarray(signed.column("size")))
+        self._sizes.append(numbers_of(signed.column("size")))
         self._contents.append(matrix_of(signed.column("content"), np.uint64))
         self.keys.append(matrix_of(signed.column("keys"), np.uint32))
         self.sketches.append(matrix_of(signed.column("sketch"), np.uint64))

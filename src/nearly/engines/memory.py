@@ -1,16 +1,18 @@
 """How much memory a run may hold, and who has to give way when it is spent."""
 
+import ctypes
 import os
 import resource
 from pathlib import Path
 from typing import Protocol
 
-__all__ = ["Budget", "Spillable", "available_memory"]
+__all__ = ["Budget", "Spillable", "available_memory", "spare_address_space"]
 
 #: Of what the process may have, this share is held in stores; the rest is for working.
 SHARE = 0.4
 #: What the interpreter and its libraries take of an address space before any work.
 START_UP = 700 * 2**20
+M_ARENA_MAX = -8  # of <malloc.h>
 
 
 class Spillable(Protocol):
@@ -52,6 +54,23 @@ def available_memory() -> int:
         if soft != resource.RLIM_INFINITY:
             limits.append(max(soft - START_UP, soft // 4))
     return min(limits)
+
+
+def spare_address_space() -> None:
+    """Where the address space is limited, keep allocators from reserving what they do not use.
+
+    Arrow's own allocator reserves a gigabyte at its first use, and the C library 64 MB for each
+    thread: both count against such a limit. Without a limit they are faster, and stay.
+    """
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft == resource.RLIM_INFINITY:
+        return
+    import pyarrow as pa
+
+    pa.set_memory_pool(pa.system_memory_pool())
+    arenas = getattr(ctypes.CDLL(None), "mallopt", None)
+    if arenas is not None:
+        arenas(M_ARENA_MAX, 1)
 
 
 def _control_group() -> list[int]:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearly import _kernels
 from nearly.arrays import spans
 from nearly.engines.memory import Budget
 from nearly.errors import SinkError
@@ -117,16 +118,16 @@ class TextStore:
                 rows = documents[low:high] - self._starts[i]
                 starts, ends = self._offsets[i][rows], self._offsets[i][rows + 1]
                 lengths.append(ends - starts)
-                pieces += self._read_pieces(i, starts, ends)
+                pieces.append(self._pieces(i, starts, ends))
         offsets = np.cumsum(np.concatenate(lengths))
-        data = pa.py_buffer(b"".join(pieces))
-        return pa.LargeStringArray.from_buffers(len(documents), pa.py_buffer(offsets), data)
+        data = np.concatenate(pieces) if pieces else np.empty(0, np.uint8)
+        buffers = (pa.py_buffer(offsets), pa.py_buffer(data))
+        return pa.LargeStringArray.from_buffers(len(documents), *buffers)
 
-    def _read_pieces(self, chunk: int, starts: Documents, ends: Documents) -> list[memoryview]:
+    def _pieces(self, chunk: int, starts: Documents, ends: Documents) -> npt.NDArray[np.uint8]:
         if self._file is None:
-            data = memoryview(self._chunks[chunk].data)
-            return [data[s:e] for s, e in zip(starts.tolist(), ends.tolist(), strict=True)]
-        return _read_file_pieces(self._file, starts, ends)
+            return _kernels.gather(self._chunks[chunk], starts, ends)
+        return _file_pieces(self._file, starts, ends)
 
 
 class RowStore:
@@ -255,13 +256,12 @@ class ColumnStore:
         return np.frombuffer(block.file.read(block.start + i * size, size), self._kind)
 
 
-def _read_file_pieces(file: _File, starts: Documents, ends: Documents) -> list[memoryview]:
+def _file_pieces(file: _File, starts: Documents, ends: Documents) -> npt.NDArray[np.uint8]:
     """One read for neighbours: what lies between them is cheaper than another call."""
     far = (np.flatnonzero(starts[1:] - ends[:-1] > NEARBY) + 1).tolist()
     pieces = []
     for low, high in zip([0, *far], [*far, len(starts)], strict=True):
-        base = int(starts[low])
-        data = memoryview(file.read(base, int(ends[high - 1]) - base))
-        bounds = zip(starts[low:high].tolist(), ends[low:high].tolist(), strict=True)
-        pieces += [data[start - base : end - base] for start, end in bounds]
-    return pieces
+        base = starts[low]
+        data = np.frombuffer(file.read(int(base), int(ends[high - 1] - base)), np.uint8)
+        pieces.append(_kernels.gather(data, starts[low:high] - base, ends[low:high] - base))
+    return np.concatenate(pieces)

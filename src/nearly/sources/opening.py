@@ -1,5 +1,6 @@
 """Decides what was given, and opens it."""
 
+import io
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 import pyarrow as pa
@@ -201,7 +202,9 @@ def _open_standard_input(request: _Request) -> Source:
     copy = _fresh_path(request.temporary)
     try:
         with open(copy, "wb") as target:
-            shutil.copyfileobj(sys.stdin.buffer, target)
+            stream = cast(io.BufferedReader, sys.stdin.buffer)
+            while piece := stream.read1():  # one end of input is enough
+                target.write(piece)
     except OSError as error:
         raise UnreadableError(f"{name} cannot be copied to {str(copy)!r}: {error}") from error
     files = Files(paths={name: _with_ending(str(copy))})

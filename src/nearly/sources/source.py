@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -134,7 +133,7 @@ class Source:
         if text.null_count == 0 and ids.null_count == 0:
             return found
         good = pc.and_(text.is_valid(), ids.is_valid())
-        for i in np.flatnonzero(pc.invert(good).to_numpy(zero_copy_only=False)).tolist():
+        for i in pc.indices_nonzero(pc.invert(good)).to_pylist():
             record = piece.part.record(piece.first_in_part + i)
             skipped.add(self._located(piece.part, record), self._why_skipped(piece, text, i))
         return found.filter(good)

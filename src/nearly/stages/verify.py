@@ -17,7 +17,7 @@ from nearly.stages.normalise import normalise
 
 __all__ = ["ShingleSets", "exact_ratio", "shingle_sets", "similarities"]
 
-#: Where each document's sorted hashes begin, and the hashes.
+#: Where each document's hashes begin, and the hashes, each once.
 ShingleSets = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
 
 
@@ -27,7 +27,7 @@ def exact_ratio(threshold: float) -> Fraction:
 
 
 def shingle_sets(texts: pa.LargeStringArray, settings: Settings) -> ShingleSets:
-    """Each document's set of shingles, as sorted hashes."""
+    """Each document's set of shingles, as hashes."""
     return _kernels.shingle_sets(
         *spans(normalise(texts, settings.text)),
         unit=settings.text.unit,

@@ -1,0 +1,5 @@
+"""`python -m nearly` is the command `nearly`."""
+
+from nearly.cli import main
+
+main()

@@ -1,0 +1,26 @@
+"""The command line: parse → settings → one library call → render.
+
+Starting has to be quick, so nothing but click and the settings is imported at the top of
+these files; the body of a command imports what it needs.
+"""
+
+import sys
+from typing import NoReturn
+
+from nearly.cli import stopping
+
+__all__ = ["main"]
+
+
+def main() -> NoReturn:
+    """The entry point of the installed command."""
+    stopping.on_signals()
+    try:
+        from nearly.cli.program import run
+    except stopping.Stopped as stopped:
+        sys.exit(stopped.exit_code)
+    # A name of a file may hold bytes that are no text in any encoding.
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    code = run(sys.argv[1:])
+    stopping.never()
+    sys.exit(code)

@@ -1,0 +1,69 @@
+"""`nearly apply`: carries out the plan that `nearly dedup FOLDER` wrote, or shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nearly.cli import exits, report
+from nearly.cli.messages import say
+from nearly.cli.sections import Command, option
+
+if TYPE_CHECKING:
+    from nearly.plans import Decision
+
+__all__ = ["apply"]
+
+
+@click.command(cls=Command)
+@click.argument("plan", type=click.Path(path_type=Path))
+@option("Action", "--yes", is_flag=True, help="Do it; without this, nothing is changed.")
+@option(
+    "Action",
+    "--trash",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Move the files to this folder instead of deleting them.",
+)
+def apply(plan: Path, yes: bool, trash: Path | None) -> int:
+    """Show what a PLAN would remove, or with --yes remove it.
+
+    Every file is hashed again first. What changed since the plan was made is refused, and so
+    is what has no survivor any more.
+
+    \b
+    nearly dedup docs/ -o plan.json
+    nearly apply plan.json
+    nearly apply plan.json --yes --trash removed/
+    """
+    from nearly.plans import apply_plan, check_plan, load_plan
+
+    loaded = load_plan(plan)
+    decisions = apply_plan(loaded, trash=trash) if yes else check_plan(loaded)
+    for decision in decisions:
+        _show(decision, "move" if trash else "delete")
+    agreed = [d.removal for d in decisions if d.outcome in ("remove", "done")]
+    left = len(decisions) - len(agreed)
+    action = f"moved to {trash}" if trash else "deleted"
+    outcome = action if yes else f"would be {action}"
+    size = sum(removal.bytes for removal in agreed)
+    say(
+        f"{report.count(len(agreed), 'file')} ({size:,} bytes) {outcome}"
+        + (f", {left:,} left alone" if left else "")
+        + ("" if yes or not agreed else "; --yes does it")
+    )
+    return exits.INCOMPLETE if left else exits.CLEAN
+
+
+def _show(decision: Decision, action: str) -> None:
+    from nearly.terminal import harmless, short
+
+    removal = decision.removal
+    if decision.outcome in ("remove", "done"):
+        why = f"{short(removal.similarity)} like {removal.survivor}"
+        line = f"{action:<6}  {removal.path}  ({why})"
+    else:
+        line = f"keep    {removal.path}  ({decision.reason})"
+    click.echo(harmless(line))

@@ -1,0 +1,190 @@
+"""`nearly dedup`: a clean copy of a table, or a plan to clean up a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nearly.cli import options as shared
+from nearly.cli import report
+from nearly.cli.progress import watched
+from nearly.cli.sections import Command, option
+from nearly.errors import SinkError
+
+if TYPE_CHECKING:
+    from nearly.results import Deduplicated
+    from nearly.sinks import Outputs
+
+__all__ = ["dedup"]
+
+PLAN = Path("nearly-plan.json")
+
+
+@click.command(cls=Command)
+@shared.source_argument
+@shared.source_options
+@shared.text_options
+@shared.search_options
+@shared.signature_options
+@option(
+    "Output",
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=shared.File,
+    help="Write the clean copy, or plan, to this file.",
+)
+@option(
+    "Output",
+    "--removed",
+    metavar="FILE",
+    type=shared.File,
+    help="Write what was removed, and for what.",
+)
+@option(
+    "Output",
+    "--clusters",
+    metavar="FILE",
+    type=shared.File,
+    help="Write the clusters to this file.",
+)
+@option(
+    "Output",
+    "--keep",
+    metavar="RULE",
+    default="first",
+    show_default=True,
+    help="Of a cluster, keep the first, last, longest, shortest, newest:COLUMN, oldest:COLUMN, "
+    "max:COLUMN or min:COLUMN.",
+)
+@shared.skipped_option
+@shared.json_option
+@shared.quiet_option
+@shared.force_option
+@shared.run_options
+def dedup(
+    source: tuple[str, ...],
+    output: Path | None,
+    removed: Path | None,
+    clusters: Path | None,
+    skipped: Path | None,
+    as_json: bool,
+    quiet: bool,
+    force: bool,
+    **options: Any,
+) -> int:
+    """Keep one document of each cluster.
+
+    Of a table, the rows that stay are written to the output. Of a folder, nothing is deleted:
+    a plan is written (nearly-plan.json, unless -o says otherwise), which nearly apply carries
+    out.
+
+    \b
+    nearly dedup corpus.parquet -o clean.parquet --removed removed.parquet --keep longest
+    nearly dedup photos-texts/ -o plan.json
+    """
+    from nearly import api
+    from nearly.sinks import Outputs, check_output
+
+    folder = _folder(source, lines=options["lines"])
+    target = _target(output, folder, force=force)
+    for path in filter(None, (removed, clusters, skipped)):
+        check_output(path, force=force)
+    arguments = shared.library_arguments(options)
+    report.announce_terminal(source)
+    with Outputs(force=force) as outputs, watched(quiet=quiet) as progress:
+        result = api.dedup(shared.given_source(source), progress=progress, **arguments)
+        progress.stage("write", None)
+        report.write_tables(
+            outputs,
+            (result.removed, removed),
+            (result.clusters, clusters),
+            (result.skipped, skipped),
+        )
+        if folder is None:
+            outcome = _write_copy(result, target, outputs)
+        else:
+            outcome = _write_plan(result, folder, target, force=force)
+    if as_json:
+        report.print_json(_members(result))
+    if not quiet:
+        report.say_summary(result, outcome)
+    report.say_skipped(result, skipped)
+    return report.ending(result)
+
+
+def _folder(source: tuple[str, ...], *, lines: bool) -> Path | None:
+    """The folder whose files are the documents, if that is what was given."""
+    alone = len(source) == 1 and not lines
+    return Path(source[0]) if alone and os.path.isdir(source[0]) else None
+
+
+def _target(output: Path | None, folder: Path | None, *, force: bool) -> Path:
+    """Where the clean copy or the plan goes; refused now rather than after the work."""
+    from nearly.sinks import check_output, check_place
+
+    if folder is None:
+        if output is None:
+            raise SinkError(
+                "there is no output; give the file for the clean copy, as in -o clean.parquet"
+            )
+        check_output(output, force=force)
+        return output
+    target = output or PLAN
+    if target.suffix != ".json":
+        raise SinkError(
+            f"the output is {str(target)!r}, and of a folder a plan is written, which is JSON; "
+            "give a name that ends in .json"
+        )
+    check_place(target, force=force)
+    return target
+
+
+def _write_copy(result: Deduplicated, target: Path, outputs: Outputs) -> str:
+    kept = outputs.write(result.read_kept(), result.schema, target)
+    return f"{_removed(result)}; {report.count(kept, 'row')} written to {target}"
+
+
+def _write_plan(result: Deduplicated, folder: Path, target: Path, *, force: bool) -> str:
+    """Symbolic links are left out: to remove one frees nothing, and none can stand for a file."""
+    from nearly.plans import make_plan, save_plan
+
+    removals = list(_removals(result))
+    planned = [r for r in removals if not any((folder / name).is_symlink() for name in r[:2])]
+    plan = make_plan(folder, planned, result.settings.to_dict())
+    save_plan(plan, target, force=force)
+    size = sum(removal.bytes for removal in plan.removals)
+    links = len(removals) - len(planned)
+    return (
+        f"{report.count(len(plan.removals), 'file')} to remove ({size:,} bytes)"
+        + (f", {report.count(links, 'symbolic link')} left alone" if links else "")
+        + f"; nothing was deleted: the plan is {target}, and nearly apply {target} shows it"
+    )
+
+
+def _removals(result: Deduplicated) -> Iterator[tuple[str, str, float]]:
+    from nearly.sources import name_of_id
+
+    for batch in result.removed.to_batches():
+        for row in batch.to_pylist():
+            yield name_of_id(row["id"]), name_of_id(row["survivor"]), row["similarity"]
+
+
+def _removed(result: Deduplicated) -> str:
+    statistics = result.statistics
+    clusters = report.count(statistics["clusters"], "cluster")
+    return f"{report.count(statistics['removed'], 'document')} removed from {clusters}"
+
+
+def _members(result: Deduplicated) -> dict[str, Any]:
+    return {
+        "removed": result.removed,
+        "clusters": result.clusters,
+        "skipped": result.skipped,
+        "statistics": result.statistics,
+        "settings": result.settings.to_dict(),
+    }

@@ -1,0 +1,22 @@
+"""How a command ends: exit codes, and which error leads to which."""
+
+from typing import Final
+
+from nearly.errors import NearlyError, UnreadableError
+
+__all__ = ["BROKEN_PIPE", "CLEAN", "FOUND", "INCOMPLETE", "USAGE", "code_of"]
+
+CLEAN: Final = 0
+#: With --fail-on-found: pairs were found.
+FOUND: Final = 1
+#: What was asked for is impossible.
+USAGE: Final = 2
+#: Some input could not be read, or some file of a plan was refused; wins over FOUND.
+INCOMPLETE: Final = 3
+#: As shells report a program whose reader went away.
+BROKEN_PIPE: Final = 128 + 13
+
+
+def code_of(error: NearlyError) -> int:
+    """The exit code of an error that ends a command."""
+    return INCOMPLETE if isinstance(error, UnreadableError) else USAGE

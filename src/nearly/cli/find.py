@@ -1,0 +1,120 @@
+"""`nearly find`: every pair of similar documents, and the clusters they form."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nearly.cli import options as shared
+from nearly.cli import report
+from nearly.cli.progress import watched
+from nearly.cli.sections import Command, option
+
+if TYPE_CHECKING:
+    from nearly.results import Found
+
+__all__ = ["find"]
+
+
+@click.command(cls=Command)
+@shared.source_argument
+@shared.source_options
+@shared.text_options
+@shared.search_options
+@option("Search", "--all-pairs", is_flag=True, help="Spell out every pair of exact copies.")
+@shared.signature_options
+@option(
+    "Output",
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=shared.File,
+    help="Write all pairs to this file.",
+)
+@option(
+    "Output",
+    "--clusters",
+    metavar="FILE",
+    type=shared.File,
+    help="Write the clusters to this file.",
+)
+@shared.skipped_option
+@shared.json_option
+@shared.quiet_option
+@shared.force_option
+@option("Output", "--fail-on-found", is_flag=True, help="Exit with 1 when pairs were found.")
+@shared.run_options
+def find(
+    source: tuple[str, ...],
+    output: Path | None,
+    clusters: Path | None,
+    skipped: Path | None,
+    as_json: bool,
+    quiet: bool,
+    force: bool,
+    fail_on_found: bool,
+    **options: Any,
+) -> int:
+    """Find every pair of documents that is similar enough.
+
+    SOURCE is a folder, files, a quoted pattern of files, a SQL query, or - for what is piped
+    in. Text files, CSV, TSV, JSON, JSONL, Parquet and Arrow are read, also as .gz and .zst;
+    the ending of an output (.parquet, .csv, .tsv, .json, .jsonl, .arrow) says its format.
+
+    \b
+    nearly find docs/
+    nearly find tweets.csv --id tweetid --text text --threshold 0.7 -o pairs.parquet
+    nearly find 'mails/*.jsonl.gz' --unit word --k 3
+    nearly find "SELECT id, body FROM 'dump/*.parquet' WHERE lang = 'en'"
+    cat docs.jsonl | nearly find - --json
+    """
+    from nearly import api
+    from nearly.sinks import Outputs, check_output
+
+    for path in filter(None, (output, clusters, skipped)):
+        check_output(path, force=force)
+    arguments = shared.library_arguments(options)
+    report.announce_terminal(source)
+    with watched(quiet=quiet) as progress:
+        found = api.find(shared.given_source(source), progress=progress, **arguments)
+    with Outputs(force=force) as outputs:
+        report.write_tables(
+            outputs, (found.pairs, output), (found.clusters, clusters), (found.skipped, skipped)
+        )
+    _show(found, output, as_json=as_json, quiet=quiet)
+    report.say_skipped(found, skipped)
+    return report.ending(found, fail=fail_on_found and len(found) > 0)
+
+
+def _show(found: Found, output: Path | None, *, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        report.print_json(
+            {
+                "pairs": found.pairs,
+                "clusters": found.clusters,
+                "skipped": found.skipped,
+                "statistics": found.statistics,
+                "settings": found.settings.to_dict(),
+            }
+        )
+    elif output is None:
+        from nearly.terminal import print_pairs
+
+        print_pairs(found.top.to_pylist(), sys.stdout)
+        # Before the summary, should both go to the same place.
+        sys.stdout.flush()
+    if not quiet:
+        report.say_summary(found, _outcome(found, output, as_json=as_json))
+
+
+def _outcome(found: Found, output: Path | None, *, as_json: bool) -> str:
+    clusters = report.count(found.statistics["clusters"], "cluster")
+    line = f"{report.count(len(found), 'pair')} in {clusters}"
+    if output is not None:
+        return f"{line}, written to {output}"
+    if not as_json and found.top.num_rows < len(found):
+        return f"{line}; the {found.top.num_rows} most similar are shown, -o FILE writes them all"
+    return line

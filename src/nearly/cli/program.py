@@ -1,0 +1,120 @@
+"""The command `nearly` and how it ends: its commands, and the exit codes of its errors."""
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Final
+
+import click
+from click.exceptions import Exit, NoArgsIsHelpError
+
+from nearly.cli import exits, stopping
+from nearly.cli.messages import complain
+from nearly.errors import NearlyError
+
+__all__ = ["nearly", "run"]
+
+#: The variable by which a shell's completion script asks for completions.
+COMPLETING: Final = "_NEARLY_COMPLETE"
+
+
+#: In the order of their use, not of the alphabet.
+COMMANDS: Final = {
+    "find": "Find every pair of similar documents.",
+    "dedup": "Write a clean copy of a table, or a plan for a folder.",
+    "apply": "Show or carry out the plan for a folder.",
+    "compare": "Compare two text files.",
+    "completion": "Print the completion script of a shell.",
+}
+
+
+class Commands(click.Group):
+    """Commands that are imported when they are asked for, to keep the start quick."""
+
+    def list_commands(self, context: click.Context) -> list[str]:  # noqa: ARG002
+        """Called by click."""
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        """Called by click; a command is called like its module."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"nearly.cli.{name}"), name)
+        return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Called by click to write the list of `--help`."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(package_name="nearly", message="nearly %(version)s")
+def nearly() -> None:
+    """Find what is nearly the same.
+
+    \b
+    nearly find docs/                                  similar files of a folder
+    nearly find tweets.csv --text text -t 0.7          similar rows of a table
+    nearly dedup corpus.parquet -o clean.parquet       a copy without near-duplicates
+    nearly compare a.txt b.txt                         two files side by side
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; gives the exit code. What a user did wrong is said in one line."""
+    try:
+        return _invoke(arguments)
+    except BaseException as error:
+        # What fails after a stop was asked for, fails because of it.
+        stopped = stopping.requested()
+        if stopped is not None:
+            complain("stopped")
+            return stopped.exit_code
+        return _explain(error)
+
+
+def _explain(error: BaseException) -> int:
+    """The exit code of an error, after one line about it; what is a bug is raised again."""
+    match error:
+        case NoArgsIsHelpError():
+            error.show()
+            return exits.USAGE
+        case click.ClickException():
+            complain(_one_line(error))
+            return exits.USAGE
+        case NearlyError():
+            complain(str(error))
+            return exits.code_of(error)
+        case BrokenPipeError():
+            # Whoever read this output has seen enough; at exit Python would flush once more.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return exits.BROKEN_PIPE
+        case OSError(errno=errno.ENOSPC):
+            complain("the disk is full; free some space, or give another disk with --temporary")
+            return exits.USAGE
+    raise error
+
+
+def _invoke(arguments: Sequence[str]) -> int:
+    if COMPLETING in os.environ:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(nearly, {}, "nearly", COMPLETING, os.environ[COMPLETING])
+    try:
+        with nearly.make_context("nearly", list(arguments)) as context:
+            code = nearly.invoke(context)
+        sys.stdout.flush()
+    except Exit as ending:  # after --help and --version
+        return ending.exit_code
+    return int(code)
+
+
+def _one_line(error: click.ClickException) -> str:
+    message = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    return f"{message}. See {context.command_path} --help." if context else f"{message}."

@@ -1,0 +1,130 @@
+"""What a run has to say: a summary and the skipped records for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nearly.cli import exits
+from nearly.cli.messages import say
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from nearly.results import Deduplicated, Found
+    from nearly.sinks import Outputs
+
+__all__ = [
+    "announce_terminal",
+    "count",
+    "ending",
+    "print_json",
+    "say_skipped",
+    "say_summary",
+    "write_tables",
+]
+
+#: How many skipped records are named one by one.
+MOST_NAMED = 10
+
+
+def announce_terminal(source: tuple[str, ...]) -> None:
+    """Whoever waits for nearly, while nearly waits for them, should know."""
+    if "-" in source and sys.stdin.isatty():
+        say("Reading documents from this terminal: JSON or CSV, and Ctrl-D at the end.")
+
+
+def say_summary(result: Found | Deduplicated, outcome: str) -> None:
+    """What was read, what came of it, and how it was done."""
+    statistics = result.statistics
+    for line in (_read(statistics), outcome, _method(result)):
+        say(line)
+
+
+def _read(statistics: Mapping[str, Any]) -> str:
+    line = count(statistics["documents"], "document")
+    for name in ("skipped", "empty"):
+        if statistics[name]:
+            line += f", {statistics[name]:,} {name}"
+    if statistics["copies"]:
+        line += f", {count(statistics['copies'], 'exact copy', 'exact copies')}"
+    return line
+
+
+def _method(result: Found | Deduplicated) -> str:
+    """The promise that was kept, and what it took."""
+    from nearly.pipeline import choose_banding
+
+    settings, statistics = result.settings, result.statistics
+    recall = choose_banding(settings).recall(settings.threshold)
+    seconds = sum(statistics["seconds"].values())
+    return (
+        f"{settings.text.unit} {settings.text.k}-shingles; {statistics['bands']} bands of "
+        f"{statistics['rows']} rows find at least {_percent(recall)} of pairs from "
+        f"{settings.threshold:g} upwards; {seconds:.2f} s"
+    )
+
+
+def _percent(share: float) -> str:
+    """Rounded down: a promise is not made larger than it is."""
+    return f"{int(share * 1000) / 10:g}%"
+
+
+def count(number: int, noun: str, nouns: str | None = None) -> str:
+    """`1 pair`, `2,000 pairs`."""
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def say_skipped(result: Found | Deduplicated, listed_in: object | None) -> None:
+    """The first skipped records with their reasons; said even when nothing else is."""
+    total = result.statistics["skipped"]
+    for skipped in result.skipped.slice(0, MOST_NAMED).to_pylist():
+        say(f"skipped {skipped['record']}: {skipped['reason']}")
+    more = total - min(total, MOST_NAMED)
+    if more:
+        where = f"all are in {listed_in}" if listed_in else "--skipped FILE lists them all"
+        say(f"skipped {more:,} more; {where}")
+
+
+def ending(result: Found | Deduplicated, *, fail: bool = False) -> int:
+    """The exit code of a run that finished."""
+    if result.statistics["skipped"]:
+        return exits.INCOMPLETE
+    return exits.FOUND if fail else exits.CLEAN
+
+
+def write_tables(outputs: Outputs, *tables: tuple[pa.Table, Path | None]) -> None:
+    """Those tables for which a file was named."""
+    for table, path in tables:
+        if path is not None:
+            outputs.write(table, table.schema, path)
+
+
+def print_json(members: Mapping[str, Any]) -> None:
+    """One JSON object on stdout; tables become lists of objects, written row by row.
+
+    All but ASCII is escaped, so that no terminal and no encoding can spoil it.
+    """
+    separator = "{"
+    for name, value in members.items():
+        click.echo(f'{separator}"{name}": ', nl=False)
+        if hasattr(value, "to_batches"):
+            _print_rows(value)
+        else:
+            click.echo(json.dumps(value), nl=False)
+        separator = ",\n"
+    click.echo("}")
+
+
+def _print_rows(table: Any) -> None:
+    separator = "["
+    for batch in table.to_batches(max_chunksize=10_000):
+        for row in batch.to_pylist():
+            sys.stdout.write(f"{separator}\n{json.dumps(row)}")
+            separator = ","
+    click.echo("]" if separator == "," else "[]", nl=False)

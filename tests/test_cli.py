@@ -1,0 +1,344 @@
+"""The command line from inside: options, outputs, exit codes, and the page that documents them."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pyarrow.parquet as pq
+import pytest
+
+from nearly.cli.options import size
+from nearly.cli.program import COMMANDS, nearly, run
+
+ROOT = Path(__file__).parent.parent
+LONG = "the quick brown fox jumps over the lazy dog and then it sleeps in the sun for a while"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(name="call")
+def _call(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Run:
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        code = run([str(argument) for argument in arguments])
+        return code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture(name="table")
+def _table(tmp_path: Path) -> Path:
+    rows = [("a", LONG), ("b", LONG + "!"), ("c", LONG), ("d", "something else entirely")]
+    path = tmp_path / "docs.csv"
+    path.write_text("id,text\n" + "".join(f"{name},{text}\n" for name, text in rows))
+    return path
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "folder"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "one.txt").write_text(LONG)
+    (folder / "deep" / "two.txt").write_text(LONG)
+    (folder / "three.txt").write_text("something else entirely")
+    return folder
+
+
+def test_pairs_are_shown_and_summed_up(call: Run, table: Path) -> None:
+    code, out, err = call("find", table)
+    assert code == 0
+    assert [line.split()[:2] for line in out.splitlines()[::2]] == [["0.9876", "a"]]
+    assert "4 documents, 1 exact copy\n2 pairs in 1 cluster" in err
+    assert "find at least 99% of pairs from 0.8 upwards" in err
+
+
+def test_json_is_whole_and_exact(call: Run, table: Path) -> None:
+    code, out, _ = call("find", table, "--json", "--k", 5)
+    found = json.loads(out)
+    assert code == 0
+    assert list(found) == ["pairs", "clusters", "skipped", "statistics", "settings"]
+    assert found["pairs"][0] == {"id_a": "a", "id_b": "b", "similarity": 80 / 81}
+    assert found["settings"]["text"]["k"] == 5
+    assert found["skipped"] == []
+
+
+def test_json_of_nothing_found(call: Run, table: Path) -> None:
+    _, out, _ = call("find", table, "--json", "-t", 1, "--id", "id", "--raw", "--quiet")
+    assert [p["similarity"] for p in json.loads(out)["pairs"]] == [1.0]
+
+
+def test_files_instead_of_a_table(call: Run, table: Path, tmp_path: Path) -> None:
+    code, out, err = call("find", table, "-o", "p.parquet", "--clusters", "c.jsonl")
+    assert (code, out) == (0, "")
+    assert "written to p.parquet" in err
+    assert pq.read_table(tmp_path / "p.parquet").column_names == ["id_a", "id_b", "similarity"]
+    assert len((tmp_path / "c.jsonl").read_text().splitlines()) == 3
+
+
+def test_quiet_says_nothing(call: Run, table: Path) -> None:
+    assert call("find", table, "-o", "p.csv", "--quiet") == (0, "", "")
+
+
+def test_an_output_that_exists_is_refused_before_the_work(call: Run, table: Path) -> None:
+    Path("p.csv").write_text("mine")
+    code, _, err = call("find", table, "-o", "p.csv")
+    assert code == 2
+    assert err == "nearly: 'p.csv' exists; give another name, or --force to overwrite\n"
+    assert Path("p.csv").read_text() == "mine"
+    assert call("find", table, "-o", "p.csv", "--force")[0] == 0
+    assert Path("p.csv").read_text() != "mine"
+
+
+def test_found_pairs_can_fail_a_run(call: Run, table: Path) -> None:
+    assert call("find", table, "--fail-on-found", "--quiet")[0] == 1
+    assert call("find", table, "--fail-on-found", "--quiet", "--text", "id")[0] == 0
+
+
+def test_skipped_records_are_listed_and_win_over_found_pairs(call: Run, folder: Path) -> None:
+    for number in range(12):
+        (folder / f"{number:02}.bin").write_bytes(b"\0")
+    code, _, err = call("find", folder, "--quiet", "--fail-on-found", "--skipped", "s.csv")
+    assert code == 3
+    assert err.splitlines()[0] == "skipped 00.bin: binary: a NUL byte at offset 0"
+    assert err.splitlines()[10:] == ["skipped 2 more; all are in s.csv"]
+    assert len(Path("s.csv").read_text().splitlines()) == 13
+
+
+def test_strict_makes_them_fatal(call: Run, folder: Path) -> None:
+    (folder / "x.bin").write_bytes(b"\0")
+    code, out, err = call("find", folder, "--strict")
+    assert (code, out) == (3, "")
+    assert err.startswith("nearly: x.bin: binary")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["find", "nowhere.csv"], 2, "there is no file or folder 'nowhere.csv'"),
+        (["find", "docs.csv", "--text", "body"], 2, "no column 'body'"),
+        (["find", "docs.csv", "-t", "0"], 2, "threshold is 0.0"),
+        (["find", "docs.csv", "-t", "1.5"], 2, "threshold is 1.5"),
+        (["find", "docs.csv", "--k", "0"], 2, "k is 0"),
+        (["find", "docs.csv", "--k", "many"], 2, "k is 'many'"),
+        (["find", "docs.csv", "--bands", "3"], 2, "bands is 3 and rows is None"),
+        (["find", "docs.csv", "--raw", "--stop-words", "english"], 2, "leave one of them out"),
+        (["find", "docs.csv", "--stop-words", "nowhere"], 2, "no stop words file nowhere"),
+        (["find", "docs.csv", "--memory", "much"], 2, "'much' is no size"),
+        (["find", "docs.csv", "--temporary", "nowhere"], 2, "'nowhere' does not exist"),
+        (["find", "docs.csv", "--threads", "0"], 2, "--threads"),
+        (["find", "docs.csv", "--unit", "byte"], 2, "'byte' is not one of"),
+        (["find", "docs.csv", "-o", "p.doc"], 2, "'p.doc'"),
+        (["find", "docs.csv", "-o", "nowhere/p.csv"], 2, "no folder"),
+        (["find", "SELECT nonsense FROM nowhere"], 2, "the query failed"),
+        (["find", "cut.parquet"], 3, "cut.parquet"),
+        (["find", "empty"], 2, "no file"),
+        (["find"], 2, "Missing argument 'SOURCE...'"),
+        (["find", "docs.csv", "--nonsense"], 2, "No such option"),
+        (["fnd"], 2, "No such command 'fnd'"),
+        (["dedup", "docs.csv"], 2, "there is no output"),
+        (["dedup", "docs.csv", "-o", "c.csv", "--keep", "best"], 2, "keep is 'best'"),
+        (["dedup", "docs.csv", "-o", "c.csv", "--keep", "max:n"], 2, "no column 'n'"),
+        (["dedup", "folder", "-o", "c.csv"], 2, "ends in .json"),
+        (["dedup", "folder", "--keep", "newest:date"], 2, "no column 'date'"),
+        (["apply", "nowhere.json"], 2, "there is no plan 'nowhere.json'"),
+        (["apply", "docs.csv"], 2, "'docs.csv' is not a plan"),
+        (["compare", "docs.csv", "nowhere"], 2, "there is no file 'nowhere'"),
+        (["compare", "docs.csv", "cut.parquet"], 3, "cut.parquet: binary"),
+        (["compare", "docs.csv", "folder"], 3, "folder cannot be read"),
+        (["completion", "csh"], 2, "'csh' is not one of"),
+    ],
+)
+@pytest.mark.usefixtures("table", "folder")
+def test_a_mistake_is_one_line_and_an_exit_code(
+    call: Run, arguments: list[str], code: int, message: str
+) -> None:
+    Path("empty").mkdir()
+    Path("cut.parquet").write_bytes(b"PAR1\0\0")
+    before = set(Path().rglob("*"))
+    found, out, err = call(*arguments)
+    assert (found, out) == (code, "")
+    assert re.fullmatch(r"nearly: [^\n]+\n", err)
+    assert message in err
+    assert set(Path().rglob("*")) == before
+
+
+def test_a_clean_copy(call: Run, table: Path) -> None:
+    code, out, err = call(
+        "dedup", table, "-o", "clean.csv", "--removed", "r.csv", "--keep", "longest"
+    )
+    assert (code, out) == (0, "")
+    assert "2 documents removed from 1 cluster; 2 rows written to clean.csv" in err
+    assert [line[0] for line in Path("clean.csv").read_text().splitlines()] == ["i", "b", "d"]
+    assert Path("r.csv").read_text().splitlines()[1].startswith("a,b,0.98")
+
+
+def test_dedup_as_json(call: Run, table: Path) -> None:
+    _, out, _ = call("dedup", table, "-o", "clean.csv", "--json")
+    assert [removed["survivor"] for removed in json.loads(out)["removed"]] == ["a", "a"]
+
+
+def test_all_outputs_or_none(call: Run, table: Path) -> None:
+    code, _, err = call("dedup", table, "-o", "same.csv", "--removed", "same.csv")
+    assert code == 2
+    assert "two outputs" in err
+    assert not Path("same.csv").exists()
+
+
+def test_a_folder_is_planned_shown_and_cleaned(call: Run, folder: Path) -> None:
+    (folder / "link.txt").symlink_to("one.txt")
+    code, _, err = call("dedup", folder)
+    assert code == 0
+    assert "1 file to remove" in err
+    assert "1 symbolic link left alone" in err
+    code, out, err = call("apply", "nearly-plan.json")
+    assert (code, out) == (0, "delete  one.txt  (1.0000 like deep/two.txt)\n")
+    assert "1 file (85 bytes) would be deleted; --yes does it" in err
+    assert (folder / "one.txt").exists()
+    code, _, err = call("apply", "nearly-plan.json", "--yes", "--trash", "bin")
+    assert (code, err) == (0, "1 file (85 bytes) moved to bin\n")
+    assert not (folder / "one.txt").exists()
+    assert Path("bin/one.txt").read_text() == LONG
+
+
+def test_what_changed_is_left_alone(call: Run, folder: Path) -> None:
+    call("dedup", folder, "-o", "plan.json")
+    (folder / "one.txt").write_text("new")
+    code, out, err = call("apply", "plan.json", "--yes")
+    assert code == 3
+    assert out == "keep    one.txt  (the file changed since the plan was made)\n"
+    assert "0 files (0 bytes) deleted, 1 left alone" in err
+    assert (folder / "one.txt").read_text() == "new"
+
+
+def test_names_with_newlines_survive_a_plan(call: Run, folder: Path) -> None:
+    (folder / "one.txt").rename(folder / "o\nn\x1be.txt")
+    call("dedup", folder)
+    code, out, _ = call("apply", "nearly-plan.json", "--yes")
+    assert code == 0
+    assert out.startswith(r"delete  o\nn\x1be.txt")
+    assert not (folder / "o\nn\x1be.txt").exists()
+
+
+def test_two_texts_side_by_side(call: Run, folder: Path) -> None:
+    code, out, _ = call("compare", folder / "one.txt", folder / "deep" / "two.txt", "--k", 5)
+    assert code == 0
+    assert re.search(r"^Jaccard similarity +1\.0000$", out, re.MULTILINE)
+    assert "(80 char 5-shingles)" in out
+
+
+def test_comparisons_are_collected(call: Run, folder: Path) -> None:
+    odd = folder / "o\td\nd"
+    odd.write_text(LONG)
+    for _ in range(2):
+        code, out, _ = call("compare", odd, folder / "one.txt", "--append", "r.tsv", "--json")
+    assert code == 0
+    header, first, second = Path("r.tsv").read_text().split("\n")[:-1]
+    row = dict(zip(header.split("\t"), first.split("\t"), strict=True))
+    assert first == second
+    assert row["name_a"].endswith(r"o\td\nd")
+    comparison = json.loads(out)
+    assert float(row["estimate"]) == comparison["estimate"] == 1.0
+    assert set(row) == set(comparison)
+
+
+@pytest.mark.parametrize("text", ["mine\n", "x"])
+def test_another_table_is_not_added_to(call: Run, folder: Path, text: str) -> None:
+    Path("r.tsv").write_text(text)
+    code, _, err = call("compare", folder / "one.txt", folder / "one.txt", "--append", "r.tsv")
+    assert code == 2
+    assert "is not a table of comparisons" in err
+    assert Path("r.tsv").read_text() == text
+
+
+def test_a_line_that_was_cut_is_not_continued(call: Run, folder: Path) -> None:
+    arguments = ("compare", folder / "one.txt", folder / "one.txt", "--append", "r.tsv")
+    call(*arguments)
+    Path("r.tsv").write_text(Path("r.tsv").read_text().rstrip("\n"))
+    call(*arguments)
+    assert len(set(Path("r.tsv").read_text().splitlines()[1:])) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "bytes_"),
+    [("5", 5), ("2KB", 2000), ("2 kb", 2000), ("1.5G", 1_500_000_000), ("2MiB", 2**21)],
+)
+def test_sizes(given: str, bytes_: int) -> None:
+    assert size(given) == bytes_
+
+
+@pytest.mark.parametrize("given", ["", "GB", "-1MB", "2XB", "5iB", "1e9"])
+def test_no_sizes(given: str) -> None:
+    with pytest.raises(click.BadParameter, match="is no size"):
+        size(given)
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_completion_scripts(call: Run, shell: str) -> None:
+    code, out, _ = call("completion", shell)
+    assert code == 0
+    assert "_NEARLY_COMPLETE" in out
+
+
+def test_completion(call: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_NEARLY_COMPLETE", "zsh_complete")
+    monkeypatch.setenv("COMP_WORDS", "nearly find --unit ")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    assert "word" in call()[1]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_and_page_have_the_same_options(command: str) -> None:
+    page = (ROOT / "docs" / "cli.md").read_text()
+    sections = re.split(r"^## ", page, flags=re.MULTILINE)
+    section = next(s for s in sections if s.startswith(f"nearly {command}\n"))
+    left_out = {"--all-pairs", "--fail-on-found"} if command == "dedup" else set()
+    documented = set(re.findall(r"`(--[a-z-]+)", section)) - left_out
+    context = click.Context(nearly)
+    found = nearly.get_command(context, command)
+    assert found is not None
+    declared = {name for p in found.params for name in p.opts if name.startswith("--")}
+    assert documented == declared
+
+
+def test_help_is_listed_under_headings(call: Run) -> None:
+    code, out, _ = call("find", "--help")
+    headings = re.findall(r"^(\w+):$", out, re.MULTILINE)
+    assert code == 0
+    assert headings == ["Source", "Text", "Search", "Signature", "Output", "Run"]
+
+
+def test_every_command_is_listed(call: Run) -> None:
+    assert re.findall(r"^  ([a-z]+)  ", call("--help")[1].split("Commands:")[1], re.M) == list(
+        COMMANDS
+    )
+
+
+def test_version(call: Run) -> None:
+    assert re.fullmatch(r"nearly \d+\.\d+\.\d+\n", call("--version")[1])
+
+
+def test_no_command_shows_help(call: Run) -> None:
+    code, out, err = call()
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: nearly")
+
+
+def test_a_bug_is_not_hidden(call: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nearly.pipeline.find", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        call("find", table)
+
+
+def test_a_full_disk_is_said(call: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fill(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("nearly.pipeline.find", fill)
+    code, _, err = call("find", table)
+    assert code == 2
+    assert err.startswith("nearly: the disk is full")
