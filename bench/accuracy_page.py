@@ -44,7 +44,7 @@ one another, but only loosely with his number.
 
 - *pairs* are all pairs of the test set, and *found* is the share of them that was found.
 - *reach t* are those whose exact similarity reaches the threshold; the others must not be reported
-  by anyone who verifies. In a short tweet a mention is much of the text, so there are many of these.
+  by anyone who verifies. In a short tweet a mention is much of the text, so there are many such.
 - *expected* is what the curve 1 - (1 - s^r)^b gives for the similarities s of the pairs that reach
   the threshold. 10 bands of 10 rows find a pair of similarity 0.7 with probability 0.25: that is
   what the rule "(1/b)^(1/r) near the threshold" means.
@@ -99,39 +99,40 @@ nearly evaluate pairs.parquet --gold gold.csv --documents docs.parquet --sweep 0
 ```
 """
 
+# The sign × is meant: the tables are read by people.
+# ruff: noqa: RUF001
+
 #: By the beginning of a set's name: what a reader has to know to read its numbers well.
 NOTES = {
-    "articles": "News articles with planted near-copies. All are found and nothing else is, at 0.5 "
-    "and at any threshold from 0.25 to 0.95: the copies are far from all other pairs.",
-    "plagiarism-answers": "Short answers against the text they were, or were not, copied from. No "
-    "answer that was written freely reaches the threshold. Those that are missed were rewritten "
-    "so heavily, or cut so short, that little of the original is left in a row. Containment would "
-    "be the better measure of an answer that copies a part of a long original.",
-    "records/cora": "Citations of the same papers in many spellings. The truth has clusters of up to "
-    "hundreds of citations. Bibliographic fields in another order do not matter to single words; "
-    "abbreviated names and missing fields do.",
-    "records/dblp-acm": "The same papers in two clean bibliographies: title, authors, venue, year. "
-    "Nearly the same text, and Jaccard does well. What is false are mostly other papers of the "
-    "same authors and venue.",
+    "articles": "News articles with planted near-copies. All of them are found and nothing else "
+    "is, at 0.5 and at any threshold from 0.25 to 0.95: the copies are far from all other pairs.",
+    "plagiarism-answers": "Short answers against the text that they were, or were not, copied "
+    "from. No answer that was written freely reaches the threshold. The copies that are missed "
+    "were rewritten heavily, or are much shorter than the original: for those, containment would "
+    "be the better measure.",
+    "records/cora": "Citations of the same papers in many spellings. The order of fields does not "
+    "matter to single words; abbreviated names and missing fields do.",
+    "records/dblp-acm": "The same papers in two clean bibliographies: title, authors, venue, "
+    "year. Nearly the same text, and Jaccard does well. What is false is often a column that "
+    "appears every year under one title, or the conference version of a journal paper.",
     "records/restaurants-dirty": "Names and addresses. Two restaurants in one street share many "
     "words, which costs precision.",
-    "records/abt-buy": "Products of two shops, described in the shops' own words. The same product "
-    "shares little text, and two models of one series share nearly all. Jaccard is the wrong tool: "
-    "use model numbers, or a trained matcher.",
+    "records/abt-buy": "Products of two shops, in the shops' own words. The same product shares "
+    "little text, and two models of one series share nearly all. Jaccard is the wrong tool: use "
+    "model numbers, or a trained matcher.",
     "records/amazon-google": "Software products of two shops: as above. Jaccard is the wrong tool.",
     "java": "Student programs against the original, plagiarised at six levels, or written "
-    "independently for the same task. All solve one task, so independent programs are similar too, "
-    "and low thresholds cost precision. The higher levels rename and restructure: compare tokens or "
-    "syntax trees instead.",
-    "chinese": "Pairs of questions labelled as having the same meaning or not; the pairs with "
-    "another meaning were chosen because they look alike. Single characters do what they can, and "
-    "meaning is not to be had from them.",
-    "newsgroups": "Posts that went to several groups, known by their message ids. Every one of them "
-    "is found; the other pairs that were found are quotations, reposts and regular announcements.",
+    "independently for the same task. All solve one task, so independent programs are similar "
+    "too, and low thresholds cost precision. The higher levels rename and restructure: compare "
+    "tokens or syntax trees instead.",
+    "chinese": "Pairs of questions, labelled as having the same meaning or another one. Those of "
+    "another meaning often differ in one character only, which no set of shingles can weigh.",
+    "newsgroups": "Posts that went to several groups, known by their message ids. The other pairs "
+    "that were found are posts sent again under another id, and answers that quote a whole post.",
     "licences": "Rules and the licence texts that they were made from. Many rules name a licence "
-    "and share nothing with its text, so only those count here whose similarity by word 3-shingles, "
-    "as measured by the makers of the set, is at least 0.8. What is missed has a similarity just "
-    "below 0.8 as nearly cuts words.",
+    "and share nothing with its text, so only those count here whose similarity by word "
+    "3-shingles, as the set gives it, is at least 0.8. What is missed is below 0.8 as nearly cuts "
+    "words.",
 }
 
 
@@ -163,14 +164,14 @@ def _promises(rows: list[dict[str, Any]]) -> str:
             "found",
             "recall",
             "false",
-        ],  # noqa: RUF001
+        ],
         (
             [
                 row["corpus"],
                 f"{row['documents']:,}",
                 row["k"],
                 row["threshold"],
-                f"{row['bands']} × {row['rows']}",  # noqa: RUF001
+                f"{row['bands']} × {row['rows']}",
                 f"{row['pairs']:,}",
                 f"{row['found']:,}",
                 f"{row['recall']:.4f}",
@@ -183,12 +184,12 @@ def _promises(rows: list[dict[str, Any]]) -> str:
 
 def _mentions(rows: list[dict[str, Any]]) -> str:
     return _table(
-        ["corpus", "settings", "bands × rows", "pairs", "found", "reach t", "found", "expected"],  # noqa: RUF001
+        ["corpus", "settings", "bands × rows", "pairs", "found", "reach t", "found", "expected"],
         (
             [
                 row["corpus"],
                 row["settings"],
-                f"{row['bands']} × {row['rows']}",  # noqa: RUF001
+                f"{row['bands']} × {row['rows']}",
                 f"{row['pairs']:,}",
                 f"{row['recall']:.2%}",
                 f"{row['reaching']:,}",
@@ -266,7 +267,7 @@ def _at(row: dict[str, Any], threshold: float) -> str:
 
 
 def _share(share: float | None) -> str:
-    return "–" if share is None else f"{share:.3f}"  # noqa: RUF001
+    return "–" if share is None else f"{share:.3f}"
 
 
 def _table(headings: Sequence[object], rows: Iterable[Sequence[object]]) -> str:

@@ -3,8 +3,8 @@
 import pytest
 
 from nearly.charts import FALSE, LINES, PANEL, TRUE, WIDTH, draw
-from nearly.drawing import Box, Label, Line
 from nearly.evaluation import Bar, Cut, PairCounts
+from nearly.plots import Label, Line, Polygon
 
 BARS = [
     Bar(low=0.9, high=0.95, true=30, false=10),
@@ -17,14 +17,24 @@ CUTS = [
 ]
 
 
+def corners(polygon):
+    """Left, top, right, bottom."""
+    xs, ys = zip(*polygon.points, strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
+
+
 def test_bars_stand_on_each_other_in_proportion():
-    boxes = [shape for shape in draw(BARS, []).shapes if isinstance(shape, Box) and shape.title]
-    true, false, none, alone = boxes
-    assert [box.colour for box in boxes] == [TRUE, FALSE, TRUE, FALSE]
-    assert true.height == pytest.approx(3 * false.height)
-    assert true.y == pytest.approx(false.y + false.height)
-    assert (none.height, alone.height) == (0, pytest.approx(2 * false.height))
-    assert true.x + true.width < alone.x
+    polygons = [shape for shape in draw(BARS, []).shapes if isinstance(shape, Polygon)]
+    key, bars = polygons[:2], polygons[2:]
+    assert {shape.fill for shape in key} == {TRUE, FALSE}
+    assert [shape.fill for shape in bars] == [TRUE, FALSE, FALSE]
+    true, false, alone = map(corners, bars)
+    height = false[3] - false[1]
+    assert true[3] - true[1] == pytest.approx(3 * height)
+    assert alone[3] - alone[1] == pytest.approx(2 * height)
+    assert true[1] == false[3]
+    assert alone[3] == true[3]
+    assert true[2] < alone[0]
 
 
 def test_lines_go_through_every_share_that_exists():
@@ -42,10 +52,10 @@ def test_lines_go_through_every_share_that_exists():
 def test_panels_stand_one_below_the_other_and_nothing_leaves_the_page():
     drawn = draw(BARS, CUTS)
     assert (drawn.width, drawn.height) == (WIDTH, 2 * PANEL)
-    titles = [s for s in drawn.shapes if isinstance(s, Label) and s.bold]
-    assert [title.y > PANEL for title in titles] == [False, True]
+    titles = [s for s in drawn.shapes if isinstance(s, Label) and s.size == 14]
+    assert [title.at[1] > PANEL for title in titles] == [False, True]
     for shape in drawn.shapes:
-        points = shape.points if isinstance(shape, Line) else [(shape.x, shape.y)]
+        points = [shape.at] if isinstance(shape, Label) else shape.points
         assert all(0 <= x <= WIDTH and 0 <= y <= drawn.height for x, y in points)
 
 

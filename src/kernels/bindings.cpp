@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "bind_normalise.hpp"
+#include "bind_overlaps.hpp"
 #include "candidates.hpp"
 #include "clusters.hpp"
 #include "jaccard.hpp"
@@ -228,5 +229,6 @@ NB_MODULE(_kernels, m) {
     m.def("first_seen", &nearly::first_occurrences, "contents"_a);
     m.def("components", &nearly::components_of, "a"_a, "b"_a, "documents"_a);
     bind_normalise(m);
+    bind_overlaps(m);
     m.def("leaders", &nearly::leaders_of, "a"_a, "b"_a, "similarities"_a, "order"_a);
 }

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from nearly.drawing import Box, Drawing, Label, Line, Shape
 from nearly.evaluation import Bar, Cut
+from nearly.plots import Drawing, Label, Line, Polygon, Shape
 
 __all__ = ["draw"]
 
@@ -32,7 +32,7 @@ def draw(bars: Sequence[Bar], cuts: Sequence[Cut]) -> Drawing:
     if cuts:
         panels.append(_sweep(cuts, top=PANEL * len(panels)))
     shapes = [shape for panel in panels for shape in panel]
-    return Drawing(width=WIDTH, height=PANEL * len(panels), shapes=shapes)
+    return Drawing("What was found, by the truth", shapes, WIDTH, PANEL * len(panels))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,17 +54,17 @@ class _Frame:
 
     def axes(self, title: str, below: str, ticks: Sequence[float]) -> Iterator[Shape]:
         """Title, five lines across and the given ticks below."""
-        yield Label(x=LEFT, y=self.top + 22, text=title, bold=True)
+        yield Label((LEFT, self.top + 22), title, size=14)
         for step in range(5):
             value = self.highest * step / 4
             y = self.y(value)
             colour = GRID if step else AXIS
-            yield Line(points=[(LEFT, y), (WIDTH - RIGHT, y)], colour=colour)
-            yield Label(x=LEFT - 8, y=y + 4, text=_number(value), anchor="end")
+            yield Line([(LEFT, y), (WIDTH - RIGHT, y)], colour)
+            yield Label((LEFT - 8, y + 4), _number(value), anchor="end")
         for tick in ticks:
-            yield Label(x=self.x(tick), y=self.y(0) + 18, text=f"{tick:g}", anchor="middle")
+            yield Label((self.x(tick), self.y(0) + 18), f"{tick:g}", anchor="middle")
         middle = (LEFT + WIDTH - RIGHT) / 2
-        yield Label(x=middle, y=self.y(0) + 38, text=below, anchor="middle")
+        yield Label((middle, self.y(0) + 38), below, anchor="middle")
 
 
 def _bars(bars: Sequence[Bar], top: int) -> Iterator[Shape]:
@@ -79,21 +79,19 @@ def _bars(bars: Sequence[Bar], top: int) -> Iterator[Shape]:
     yield from frame.axes("Found pairs by similarity", "similarity", _thinned(ticks))
     yield from _key(top, [("true", TRUE), ("false", FALSE)])
     for bar in bars:
-        yield _box(frame, bar, 0, bar.true, TRUE)
-        yield _box(frame, bar, bar.true, bar.true + bar.false, FALSE)
+        if bar.true:
+            yield _box(frame, bar, 0, bar.true, TRUE)
+        if bar.false:
+            yield _box(frame, bar, bar.true, bar.true + bar.false, FALSE)
 
 
-def _box(frame: _Frame, bar: Bar, low: int, high: int, colour: str) -> Box:
+def _box(frame: _Frame, bar: Bar, low: int, high: int, colour: str) -> Polygon:
     left, right = frame.x(bar.low) + 1, frame.x(bar.high) - 1
-    top, bottom = frame.y(high), frame.y(low)
-    return Box(
-        x=left,
-        y=top,
-        width=right - left,
-        height=bottom - top,
-        colour=colour,
-        title=f"{bar.low:g} to {bar.high:g}: {bar.true:,} true, {bar.false:,} false",
-    )
+    return _rectangle(left, frame.y(high), right, frame.y(low), colour)
+
+
+def _rectangle(left: float, top: float, right: float, bottom: float, colour: str) -> Polygon:
+    return Polygon([(left, top), (right, top), (right, bottom), (left, bottom)], colour)
 
 
 def _sweep(cuts: Sequence[Cut], top: int) -> Iterator[Shape]:
@@ -106,14 +104,14 @@ def _sweep(cuts: Sequence[Cut], top: int) -> Iterator[Shape]:
         # Where nothing is found there is no precision: the line ends.
         shares = ((cut.threshold, getattr(cut.pairs, name)) for cut in cuts)
         points = [(frame.x(t), frame.y(share)) for t, share in shares if share is not None]
-        yield Line(points=points, colour=colour, width=2)
+        yield Line(points, colour, 2)
 
 
 def _key(top: int, entries: Sequence[tuple[str, str]]) -> Iterator[Shape]:
     for place, (name, colour) in enumerate(reversed(entries)):
         x = WIDTH - RIGHT - 80 * (place + 1)
-        yield Box(x=x, y=top + 13, width=10, height=10, colour=colour)
-        yield Label(x=x + 15, y=top + 22, text=name)
+        yield _rectangle(x, top + 13, x + 10, top + 23, colour)
+        yield Label((x + 15, top + 22), name)
 
 
 def _thinned(ticks: Sequence[float]) -> Sequence[float]:

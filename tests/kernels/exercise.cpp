@@ -8,6 +8,7 @@
 #include "clusters.hpp"
 #include "jaccard.hpp"
 #include "normalise.hpp"
+#include "overlaps.hpp"
 #include "signatures.hpp"
 
 using namespace nearly;
@@ -72,6 +73,10 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
     pairs = sorted_unique(pairs);
 
     const Sets sets = shingle_sets(texts, shingling);
+    const NumberedSets every{documents, sets.offsets, sets.hashes};
+    const SoughtIndex sought({every.documents.first(9), every.offsets.first(10), every.hashes});
+    digest += search(sought, every, {1, 2}).found.size();
+    for (const std::uint32_t many : count_by_similarity(sought, every, 10)) digest = digest * 31 + many;
     std::vector<std::uint32_t> as, bs;
     std::vector<double> similarities;
     const auto set = [&](std::uint64_t i) { return Set(sets.hashes.data() + sets.offsets[i], sets.hashes.data() + sets.offsets[i + 1]); };

@@ -69,12 +69,12 @@ def evaluate(
     nearly evaluate clusters.csv --gold gold.csv --documents corpus.parquet --json
     """
     from nearly import evaluation, scores
-    from nearly.drawing import check_drawing
+    from nearly.plots import check_format
     from nearly.sinks import check_place
 
     thresholds = thresholds_of(sweep) if sweep is not None else []
     if plot is not None:
-        check_drawing(plot)
+        check_format(plot)
         check_place(plot, force=force)
     linked = _read(found, gold, documents, columns)
     _check_sweep(linked.found, found, thresholds)
@@ -168,7 +168,7 @@ def _say_unknown(linked: Linked, gold: str) -> int:
 
 def _draw(measured: Evaluation, cuts: Sequence[Cut], plot: Path, *, force: bool) -> None:
     from nearly.charts import draw
-    from nearly.drawing import rendered
+    from nearly.plots import check_format, render
     from nearly.sinks import Outputs
 
     if not measured.bars:
@@ -177,4 +177,4 @@ def _draw(measured: Evaluation, cuts: Sequence[Cut], plot: Path, *, force: bool)
             "Give the pairs that nearly find wrote with -o."
         )
     with Outputs(force=force) as outputs, outputs.open(plot) as file:
-        file.write(rendered(draw(measured.bars, cuts), plot))
+        file.write(render(draw(measured.bars, cuts), check_format(plot)))
