@@ -99,7 +99,7 @@ nearly evaluate pairs.parquet --gold gold.csv --documents docs.parquet --sweep 0
 ```
 """
 
-# The sign × is meant: the tables are read by people.
+# The sign of multiplication is meant: the tables are for people.
 # ruff: noqa: RUF001
 
 #: By the beginning of a set's name: what a reader has to know to read its numbers well.
@@ -118,7 +118,7 @@ NOTES = {
     "records/restaurants-dirty": "Names and addresses. Two restaurants in one street share many "
     "words, which costs precision.",
     "records/abt-buy": "Products of two shops, in the shops' own words. The same product shares "
-    "little text, and two models of one series share nearly all. Jaccard is the wrong tool: use "
+    "little text, and two models of one series share more. Jaccard is the wrong tool: use "
     "model numbers, or a trained matcher.",
     "records/amazon-google": "Software products of two shops: as above. Jaccard is the wrong tool.",
     "java": "Student programs against the original, plagiarised at six levels, or written "
@@ -126,7 +126,7 @@ NOTES = {
     "too, and low thresholds cost precision. The higher levels rename and restructure: compare "
     "tokens or syntax trees instead.",
     "chinese": "Pairs of questions, labelled as having the same meaning or another one. Those of "
-    "another meaning often differ in one character only, which no set of shingles can weigh.",
+    "another meaning look alike too: similarity of text says little about meaning here.",
     "newsgroups": "Posts that went to several groups, known by their message ids. The other pairs "
     "that were found are posts sent again under another id, and answers that quote a whole post.",
     "licences": "Rules and the licence texts that they were made from. Many rules name a licence "
