@@ -148,7 +148,8 @@ static auto sets_of(const Offsets &offsets, const Bytes &data, std::string_view 
         Release release;
         sets = shingle_sets(texts, shingling_of(unit, k, seed));
     }
-    return std::pair(give(std::move(sets.offsets)), give(std::move(sets.hashes)));
+    const auto size = static_cast<std::size_t>(sets.offsets.back());
+    return std::pair(give(std::move(sets.offsets)), give(std::move(sets.hashes), size));
 }
 
 static auto similarities(const Offsets &offsets, const Column<std::uint64_t> &hashes, const Column<std::uint32_t> &as,

@@ -79,7 +79,7 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
     for (const std::uint32_t many : count_by_similarity(sought, every, 10)) digest = digest * 31 + many;
     std::vector<std::uint32_t> as, bs;
     std::vector<double> similarities;
-    const auto set = [&](std::uint64_t i) { return Set(sets.hashes.data() + sets.offsets[i], sets.hashes.data() + sets.offsets[i + 1]); };
+    const auto set = [&](std::uint64_t i) { return Set(sets.hashes.get() + sets.offsets[i], sets.hashes.get() + sets.offsets[i + 1]); };
     Comparer comparer;
     for (const std::uint64_t pair : pairs) {
         comparer.take(set(pair >> 32));
