@@ -37,7 +37,8 @@ inline std::vector<std::uint32_t> count_cells(Set hashes, unsigned bits) {
 inline constexpr std::size_t RARITIES = 64;
 
 // From counts to classes, rare first, two to each power of two: enough for a good order, and few
-// enough to sort by counting. Class 0 holds cells with one shingle: it is in no other set.
+// enough to sort by counting. Class 0 holds cells with one shingle: it is in no other set, if all
+// sets of the join were counted.
 inline std::vector<std::uint8_t> cell_rarities(std::span<const std::uint32_t> counts) {
     std::vector<std::uint8_t> rarities(counts.size());
     for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -193,6 +194,13 @@ class JoinSets {
         }
     }
 
+    // The lower the threshold, the more may differ, and the wider must a sketch be to show it.
+    std::uint64_t sketch_words(std::uint64_t size) const {
+        const double similarity = static_cast<double>(threshold_.numerator) / static_cast<double>(threshold_.denominator);
+        const double bits_per_shingle = std::min(1 / (similarity * similarity), 8.0);
+        return std::bit_ceil(static_cast<std::uint64_t>(static_cast<double>(size) * bits_per_shingle) / 64 + 1);
+    }
+
     void make_room() {
         prefix_sizes_.resize(size());
         std::uint64_t room = 0, words = 0;
@@ -201,8 +209,7 @@ class JoinSets {
             if (rank == 0 || sizes_[rank - 1] != size) {
                 const JoinBounds bounds(threshold_, size);
                 room = size == 0 ? 0 : size - bounds.least_shared + 1;
-                // About a bit for each shingle of the largest partner; four times the size is plenty.
-                words = std::bit_ceil(std::min(bounds.greatest_partner, 4 * size) / 64 + 1);
+                words = sketch_words(size);
             }
             prefix_starts_.push_back(prefix_starts_.back() + room);
             sketch_starts_.push_back(sketch_starts_.back() + words);

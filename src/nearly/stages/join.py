@@ -106,7 +106,7 @@ def memory_of(documents: int, shingles: int, threshold: Fraction, threads: int) 
     """The most bytes that one block takes, its hashes included and its pairs not."""
     t = float(threshold)
     in_prefixes = shingles * (1 - t) + documents  # eight bytes each, as much again in the index
-    in_sketches = shingles * min(1 / t, 4) * 2 / 8 + 8 * documents
+    in_sketches = shingles * min(1 / t**2, 8) * 2 / 8 + 8 * documents
     in_cells = (1 << _cell_bits(shingles)) * (17 + 4 * threads)
     by_document = (48 + 4 * threads) * documents
     return round(8 * shingles + 16 * in_prefixes + in_sketches + in_cells + by_document)
