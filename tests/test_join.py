@@ -218,11 +218,13 @@ def test_memory_grows_with_all_that_is_held():
         assert memory_of(documents, shingles, Fraction(threshold), threads) > least
 
 
-def kernel_sets(*, cells=1 << 16, numerator=4, denominator=5, offsets=(0, 2), prepare=True):
+def kernel_sets(
+    *, cells=1 << 16, rarity=1, numerator=4, denominator=5, offsets=(0, 2), prepare=True
+):
     sets = _kernels.JoinSets(
         np.array(offsets, np.int64),
         np.array([1, 2], np.uint64),
-        np.ones(cells, np.uint8),
+        np.full(cells, rarity, np.uint8),
         numerator,
         denominator,
     )
@@ -235,6 +237,7 @@ def kernel_sets(*, cells=1 << 16, numerator=4, denominator=5, offsets=(0, 2), pr
     ("wrong", "message"),
     [
         ({"cells": 3}, "power of two"),
+        ({"rarity": 64}, "cell_rarities"),
         ({"numerator": 0}, "above 0"),
         ({"numerator": 6}, "at most 1"),
         ({"offsets": ()}, "one entry more"),

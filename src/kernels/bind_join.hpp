@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <bit>
 #include <stdexcept>
 #include <tuple>
@@ -47,6 +48,8 @@ struct BoundJoinSets {
     std::span<const std::uint8_t> checked_rarities() const {
         if (rarities.size() < 2 || !std::has_single_bit(rarities.size()))
             throw std::invalid_argument("the number of cells must be a power of two");
+        if (*std::ranges::max_element(span_of(rarities)) >= RARITIES)
+            throw std::invalid_argument("rarities must be those of cell_rarities");
         return span_of(rarities);
     }
 
