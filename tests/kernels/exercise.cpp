@@ -71,7 +71,7 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
     }
     pairs = sorted_unique(pairs);
 
-    const Sets sets = shingle_sets(texts, shingling);
+    const Sets sets = shingle_sets(texts, shingling, true);
     std::vector<std::uint32_t> as, bs;
     std::vector<double> similarities;
     const auto set = [&](std::uint64_t i) { return Set(sets.hashes.get() + sets.offsets[i], sets.hashes.get() + sets.offsets[i + 1]); };
