@@ -159,7 +159,9 @@ def test_edited_texts(threshold):
     data = "".join(texts).encode()
     ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
     text_bytes = np.frombuffer(data, np.uint8)
-    offsets, hashes = _kernels.shingle_sets(ends, text_bytes, unit="char", k=4, seed=1, in_order=True)
+    offsets, hashes = _kernels.shingle_sets(
+        ends, text_bytes, unit="char", k=4, seed=1, in_order=True
+    )
     block = Block(documents=np.arange(len(texts), dtype=np.uint32), offsets=offsets, hashes=hashes)
     first, second = np.triu_indices(len(texts), 1)
     first, second = first.astype(np.uint32), second.astype(np.uint32)

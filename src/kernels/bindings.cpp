@@ -9,6 +9,7 @@
 #include "arrays.hpp"
 #include "bind_join.hpp"
 #include "bind_normalise.hpp"
+#include "bind_overlaps.hpp"
 #include "candidates.hpp"
 #include "clusters.hpp"
 #include "jaccard.hpp"
@@ -231,5 +232,6 @@ NB_MODULE(_kernels, m) {
     m.def("components", &nearly::components_of, "a"_a, "b"_a, "documents"_a);
     m.def("leaders", &nearly::leaders_of, "a"_a, "b"_a, "similarities"_a, "order"_a);
     bind_normalise(m);
+    bind_overlaps(m);
     nearly::bind_join(m);
 }

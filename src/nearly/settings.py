@@ -221,7 +221,8 @@ def _check_open_fraction(name: str, given: object) -> None:
     if not _is_number(given) or not 0 < given < 1:  # type: ignore[operator]
         raise SettingsError(
             f"{name} is {given!r}; hashing finds a pair with a probability below 1: "
-            "give a number above 0 and below 1, for example 0.99"
+            "give a number above 0 and below 1, for example 0.99, or find every pair with "
+            "--method exact"
         )
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "given_source",
     "json_option",
     "library_arguments",
+    "optional_source_argument",
     "quiet_option",
     "run_options",
     "search_options",
@@ -63,6 +64,7 @@ File = click.Path(path_type=Path)
 source_argument = click.argument(
     "source", nargs=-1, required=True, type=click.Path(allow_dash=True)
 )
+optional_source_argument = click.argument("source", nargs=-1, type=click.Path(allow_dash=True))
 
 
 def _all(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decorated], Decorated]:

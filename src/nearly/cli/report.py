@@ -16,6 +16,7 @@ from nearly.cli.messages import say
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from nearly.advising import Advice
     from nearly.results import Deduplicated, Found
     from nearly.sinks import Outputs
 
@@ -80,7 +81,7 @@ def count(number: int, noun: str, nouns: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
-def say_skipped(result: Found | Deduplicated, listed_in: object | None) -> None:
+def say_skipped(result: Found | Deduplicated | Advice, listed_in: object | None) -> None:
     """The first skipped records with their reasons; said even when nothing else is."""
     total = result.statistics["skipped"]
     for skipped in result.skipped.slice(0, MOST_NAMED).to_pylist():
@@ -91,7 +92,7 @@ def say_skipped(result: Found | Deduplicated, listed_in: object | None) -> None:
         say(f"skipped {more:,} more; {where}")
 
 
-def ending(result: Found | Deduplicated, *, fail: bool = False) -> int:
+def ending(result: Found | Deduplicated | Advice, *, fail: bool = False) -> int:
     """The exit code of a run that finished."""
     if result.statistics["skipped"]:
         return exits.INCOMPLETE
