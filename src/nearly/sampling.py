@@ -55,11 +55,6 @@ class Sample:
     counts: npt.NDArray[np.int64]  # of each document: others by similarity
 
     @property
-    def pairs(self) -> float:
-        """All pairs of the population."""
-        return self.population * (self.population - 1) / 2
-
-    @property
     def is_whole(self) -> bool:
         """Whether every document is in it: then nothing is left to chance."""
         return len(self.documents) == self.population
@@ -71,15 +66,19 @@ class Sample:
     @cached_property
     def histogram(self) -> Vector:
         """The number of pairs of the corpus by similarity, but for those that share nothing."""
-        weights = np.bincount(self.draws, 1 / self.chances, len(self.documents))
-        found: Vector = weights @ self.counts / (2 * len(self.draws))
-        return found
+        return self._weights @ self.counts / 2
 
     def similarities(self) -> Similarities:
         """Shares of all pairs by similarity, as `nearly.tuning` takes them."""
-        shares = self.histogram / self.pairs
-        apart = max(0.0, 1 - float(shares.sum()))
-        return [(0.0, apart), *zip(SIMILARITIES.tolist(), shares.tolist(), strict=True)]
+        apart = self._weights @ (self.population - 1 - self.counts.sum(axis=1)) / 2
+        pairs = np.append(apart, self.histogram)
+        shares = pairs / pairs.sum()
+        return list(zip([0.0, *SIMILARITIES.tolist()], shares.tolist(), strict=True))
+
+    @property
+    def _weights(self) -> Vector:
+        """How many documents of the population each drawn one stands for."""
+        return np.bincount(self.draws, 1 / self.chances, len(self.documents)) / len(self.draws)
 
     def estimate(
         self,
