@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "arrays.hpp"
+#include "bind_join.hpp"
 #include "bind_normalise.hpp"
 #include "bind_overlaps.hpp"
 #include "candidates.hpp"
@@ -141,14 +142,15 @@ static auto unique_pairs(const Column<std::uint64_t> &pairs) {
 }
 
 static auto sets_of(const Offsets &offsets, const Bytes &data, std::string_view unit, std::size_t k,
-                    std::uint64_t seed) {
+                    std::uint64_t seed, bool sorted) {
     Sets sets;
     {
         const Texts texts = texts_of(offsets, data);
         Release release;
-        sets = shingle_sets(texts, shingling_of(unit, k, seed));
+        sets = shingle_sets(texts, shingling_of(unit, k, seed), sorted);
     }
-    return std::pair(give(std::move(sets.offsets)), give(std::move(sets.hashes)));
+    const auto size = static_cast<std::size_t>(sets.offsets.back());
+    return std::pair(give(std::move(sets.offsets)), give(std::move(sets.hashes), size));
 }
 
 static auto similarities(const Offsets &offsets, const Column<std::uint64_t> &hashes, const Column<std::uint32_t> &as,
@@ -221,14 +223,15 @@ NB_MODULE(_kernels, m) {
           "hubs"_a);
     m.def("shared_keys", &nearly::places_of_shared_keys, "keys"_a);
     m.def("unique_pairs", &nearly::unique_pairs, "pairs"_a);
-    m.def("shingle_sets", &nearly::sets_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a);
+    m.def("shingle_sets", &nearly::sets_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "in_order"_a = false);
     m.def("similarities", &nearly::similarities, "offsets"_a, "hashes"_a, "a"_a, "b"_a, "numerator"_a,
           "denominator"_a);
     m.def("cut_blocks", &nearly::ends_of_blocks, "a"_a, "b"_a, "lengths"_a, "limit"_a);
     m.def("shared", &nearly::shared, "a"_a, "b"_a);
     m.def("first_seen", &nearly::first_occurrences, "contents"_a);
     m.def("components", &nearly::components_of, "a"_a, "b"_a, "documents"_a);
+    m.def("leaders", &nearly::leaders_of, "a"_a, "b"_a, "similarities"_a, "order"_a);
     bind_normalise(m);
     bind_overlaps(m);
-    m.def("leaders", &nearly::leaders_of, "a"_a, "b"_a, "similarities"_a, "order"_a);
+    nearly::bind_join(m);
 }

@@ -42,7 +42,6 @@ class LocalCorpus:
         self._id_type = id_type
         self._ids = _id_store(id_type, budget, folder)
         self._id_contents = RowStore(np.uint64, 2, budget, folder)
-        self._characters = 0
         self._sizes: list[npt.NDArray[np.uint32]] = []
         self._contents = RowStore(np.uint64, 2, budget, folder)
 
@@ -57,9 +56,7 @@ class LocalCorpus:
     def add(self, batch: pa.RecordBatch, *, check_ids: bool) -> None:
         """The next documents: row, id, text, and perhaps one column more."""
         texts, ids = batch.column("text"), batch.column("id")
-        offsets, data = spans(texts)
         self.text_store.append(texts)
-        self._characters += _count_characters(data[offsets[0] : offsets[-1]])
         self._rows.append(numbers_of(batch.column("row")).reshape(-1, 1))
         self._add_ids(ids, check=check_ids)
         if batch.num_columns > 3:
@@ -82,7 +79,8 @@ class LocalCorpus:
         """Settings in which k is a number: the mean length decides where it was 'auto'."""
         if settings.text.k != "auto":
             return settings
-        return settings.with_k(auto_k(settings.text.unit, self._characters / max(1, len(self))))
+        characters = sum(_count_characters(texts) for texts in self.text_store.chunks())
+        return settings.with_k(auto_k(settings.text.unit, characters / max(1, len(self))))
 
     def chunks(self) -> Iterator[pa.RecordBatch]:
         """All texts again, in the pieces they came in."""
@@ -139,8 +137,9 @@ def _id_store(id_type: pa.DataType, budget: Budget, folder: Path) -> TextStore |
     return TextStore(budget, folder)
 
 
-def _count_characters(data: npt.NDArray[np.uint8]) -> int:
-    return int(np.count_nonzero((data & 0xC0) != 0x80))
+def _count_characters(texts: pa.LargeStringArray) -> int:
+    offsets, data = spans(texts)
+    return int(np.count_nonzero((data[offsets[0] : offsets[-1]] & 0xC0) != 0x80))
 
 
 def _is_again(id_contents: RowStore, count: int) -> npt.NDArray[np.bool_]:

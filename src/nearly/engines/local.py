@@ -21,7 +21,7 @@ from nearly.settings import Settings
 from nearly.stages.candidates import candidates, unique
 from nearly.stages.pairs import Documents, Packed, Pairs, join_pairs, split_pairs
 from nearly.stages.sign import sign
-from nearly.stages.verify import ShingleSets, shingle_sets, similarities
+from nearly.stages.verify import shingle_sets, similarities
 from nearly.tuning import Banding
 
 __all__ = ["LocalEngine"]
@@ -30,7 +30,9 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 MOST_PENDING = 2_000_000  # candidates that wait to be merged with those of other bands
-BLOCK_TEXT = 2**22  # bytes of text whose shingle sets are held at once: eight bytes a character
+BLOCK_TEXT = (
+    2**19
+)  # bytes of text in a block: its shingle sets, eight times as large, stay in cache
 
 
 class LocalEngine:
@@ -125,51 +127,21 @@ class LocalEngine:
         self._progress.stage("verify", len(candidates))
         first, second = split_pairs(candidates)
         similarity = np.empty(len(candidates))
-        for block in self._blocks(corpus, first, second):
-            similarity[block] = self._similarities(corpus, first[block], second[block], threshold)
-            self._progress.advance(block.stop - block.start)
+        blocks = self._blocks(corpus, first, second)
+
+        def of_block(block: slice) -> npt.NDArray[np.float64]:
+            return _verify(corpus, first[block], second[block], threshold)
+
+        for block, found in zip(blocks, self._map(of_block, blocks), strict=True):
+            similarity[block] = found
+            self._progress.advance(len(found))
         kept = similarity >= 0
         return Pairs(first=first[kept], second=second[kept], similarity=similarity[kept])
 
-    def _blocks(self, corpus: LocalCorpus, first: Documents, second: Documents) -> Iterator[slice]:
+    def _blocks(self, corpus: LocalCorpus, first: Documents, second: Documents) -> list[slice]:
         """Runs of pairs whose documents have so much text that their sets can be held."""
         ends = _kernels.cut_blocks(first, second, corpus.lengths(), BLOCK_TEXT)
-        for start, stop in itertools.pairwise([0, *ends.tolist()]):
-            yield slice(start, stop)
-
-    def _similarities(
-        self,
-        corpus: LocalCorpus,
-        first: Documents,
-        second: Documents,
-        threshold: Fraction,
-    ) -> npt.NDArray[np.float64]:
-        is_needed = np.zeros(len(corpus), bool)
-        is_needed[first] = True
-        is_needed[second] = True
-        documents = np.flatnonzero(is_needed).astype(np.uint32)
-        places = np.zeros(len(corpus), np.uint32)
-        places[documents] = np.arange(len(documents), dtype=np.uint32)
-        sets = self._sets(corpus, documents)
-
-        def of_part(part: slice) -> npt.NDArray[np.float64]:
-            return similarities(sets, places[first[part]], places[second[part]], threshold)
-
-        return np.concatenate(list(self._map(of_part, self._parts(len(first)))))
-
-    def _sets(self, corpus: LocalCorpus, documents: Documents) -> ShingleSets:
-        def of_part(part: slice) -> ShingleSets:
-            return shingle_sets(corpus.text_store.take(documents[part]), corpus.settings)
-
-        parts = list(self._map(of_part, self._parts(len(documents))))
-        sizes = np.concatenate([np.diff(offsets) for offsets, _ in parts])
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        return offsets, np.concatenate([hashes for _, hashes in parts])
-
-    def _parts(self, count: int) -> list[slice]:
-        """A few parts a thread, so that none waits long for the others."""
-        size = max(1, -(-count // (4 * self.threads)))
-        return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+        return [slice(start, stop) for start, stop in itertools.pairwise([0, *ends.tolist()])]
 
     def _map(
         self, function: Callable[[Given], Made], items: Iterable[Given], width: int | None = None
@@ -182,3 +154,18 @@ class LocalEngine:
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
+
+
+def _verify(
+    corpus: LocalCorpus, first: Documents, second: Documents, threshold: Fraction
+) -> npt.NDArray[np.float64]:
+    """Similarities of a block of pairs; each document's set is made once."""
+    lowest = int(first.min())
+    is_needed = np.zeros(int(second.max()) - lowest + 1, bool)
+    is_needed[first - lowest] = True
+    is_needed[second - lowest] = True
+    documents = np.flatnonzero(is_needed)
+    places = np.empty(len(is_needed), np.uint32)
+    places[documents] = np.arange(len(documents), dtype=np.uint32)
+    sets = shingle_sets(corpus.text_store.take(documents + lowest), corpus.settings)
+    return similarities(sets, places[first - lowest], places[second - lowest], threshold)
