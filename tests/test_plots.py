@@ -13,11 +13,15 @@ import pytest
 from nearly.errors import SettingsError
 from nearly.plots import (
     BAR,
+    BOTTOM,
     CURVE,
     FALSE_NEGATIVE,
     FALSE_POSITIVE,
     HEIGHT,
+    LEFT,
+    RIGHT,
     SCALE,
+    TOP,
     WIDTH,
     Drawing,
     Label,
@@ -41,8 +45,7 @@ def area(polygon: Polygon) -> float:
     """By the shoelace formula, as a share of the frame."""
     points = [*polygon.points, polygon.points[0]]
     twice = sum(a * d - b * c for (a, b), (c, d) in pairwise(points))
-    left, bottom = 64, HEIGHT - 56
-    return abs(twice) / 2 / ((WIDTH - 2 * left) * (bottom - 64))
+    return abs(twice) / 2 / ((WIDTH - LEFT - RIGHT) * (HEIGHT - TOP - BOTTOM))
 
 
 def test_the_shaded_areas_are_those_of_the_mathematics() -> None:
@@ -57,10 +60,11 @@ def test_the_curve_rises_from_corner_to_corner() -> None:
     (line,) = [
         s for s in draw_curve(SETTING, 0.7).shapes if isinstance(s, Line) and s.colour == CURVE
     ]
-    assert line.points[0] == (64, HEIGHT - 56)
-    assert line.points[-1] == (WIDTH - 64, 64)
+    assert line.points[0] == (LEFT, HEIGHT - BOTTOM)
+    assert line.points[-1] == (WIDTH - RIGHT, TOP)
     middle = line.points[len(line.points) // 2]
-    assert middle[1] == pytest.approx(HEIGHT - 56 - curve(0.5, 10, 10) * (HEIGHT - 120), abs=0.01)
+    height = curve(0.5, 10, 10) * (HEIGHT - TOP - BOTTOM)
+    assert middle[1] == pytest.approx(HEIGHT - BOTTOM - height, abs=0.01)
 
 
 def test_bars_only_where_pairs_were_measured() -> None:

@@ -9,12 +9,14 @@ from nearly.engines.corpus import LocalCorpus
 from nearly.errors import SettingsError, SourceError
 from nearly.sampling import SIMILARITIES, Sample, draw_sample
 from nearly.searching import BINS, count_by_similarity
+from nearly.tuning import Banding
 
 ABOVE = BINS // 2
+SCOUT = Banding(8, 3)
 
 
 def draw(corpus: LocalCorpus, size: int, seed: int = 1) -> Sample:
-    return draw_sample(corpus, 3, size, seed=seed, threads=1, progress=Silence())
+    return draw_sample(corpus, SCOUT, size, seed=seed, threads=1, progress=Silence())
 
 
 def partners(sample: Sample) -> np.ndarray:

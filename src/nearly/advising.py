@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearly import costs, pipeline
-from nearly.counting import band_keys, fill_buckets
+from nearly.counting import fill_buckets
 from nearly.engines.base import Corpus, Progress
 from nearly.engines.local import LocalEngine
 from nearly.errors import SettingsError
@@ -215,7 +215,7 @@ def survey(
         threads=engine.threads,
     )
     drawn = draw_sample(
-        corpus, scout.rows, sample, seed=settings.seed, threads=engine.threads, progress=progress
+        corpus, scout, sample, seed=settings.seed, threads=engine.threads, progress=progress
     )
     surveyed = _Surveyed(corpus, size, drawn, progress)
     bandings = choose(settings, chooser, surveyed.cost)
@@ -288,14 +288,13 @@ class _Surveyed:
         corpus, sample, progress = self._corpus, self._sample, self._progress
         threads = self._size.threads
         buckets = fill_buckets(corpus, self._signed, banding, threads=threads, progress=progress)
-        keys = band_keys(corpus, sample.documents, banding, threads=threads, progress=progress)
         # Where not all were signed, those who were stand for the others.
         signed, everyone = len(self._signed), sample.population
         meetings = buckets.meetings * (everyone * (everyone - 1)) / (signed * (signed - 1))
-        met, partners = buckets.company(sample.documents, keys)
-        candidates = Estimate(0, 0, 0)
-        if met.any():
-            candidates = Estimate(*(meetings * share for share in sample.estimate(partners, met)))
+        share, error = buckets.candidates_a_meeting(len(sample.draws), corpus.settings.seed)
+        doubt = 1.96 * math.hypot(error / share, buckets.uncertainty(everyone))
+        value = meetings * share
+        candidates = Estimate(value, value * max(0.0, 1 - doubt), value * (1 + doubt))
         return meetings, candidates, buckets.seconds * everyone / signed
 
 

@@ -224,7 +224,7 @@ def _choice_lines(advice: Advice) -> Iterator[str]:
         yield f"for {advice.documents:,} documents of which nothing is known"
     yield ""
     yield (
-        f"{'bands x rows':<14}{'at threshold':>13}{'recall':>24}{'candidates':>14}"
+        f"{'bands x rows':<14}{'at threshold':>13}{'recall':>28}{'candidates':>14}"
         f"{'in vain':>9}{'time':>9}{'memory':>10}"
     )
     for choice in advice.choices:
@@ -237,7 +237,7 @@ def _choice_line(choice: Choice) -> str:
     memory = "-" if choice.memory is None else f"{choice.memory / 2**20:,.0f} MiB"
     return (
         f"{f'{banding.bands} x {banding.rows}':<14}{banding.recall(choice.threshold):>13.2%}"
-        f"{_interval(choice.recall):>24}{candidates:>14,.0f}{vain:>9}"
+        f"{_interval(choice.recall):>28}{candidates:>14,.0f}{vain:>9}"
         f"{f'{choice.seconds:,.1f} s':>9}{memory:>10}"
     )
 
