@@ -8,31 +8,35 @@
 #include <vector>
 
 #include "hash_table.hpp"
+#include "radix.hpp"
 #include "shingles.hpp"
 
 namespace nearly {
 
 struct Sets {
     std::vector<std::int64_t> offsets{0};
-    // Of each document, each once, in no order. Memory for a hash a byte is asked for and only as
+    // Of each document, each once. Memory for a hash a byte is asked for and only as
     // much of it touched as there are shingles.
     std::unique_ptr<std::uint64_t[]> hashes;
 };
 
-inline Sets shingle_sets(const Texts &texts, Shingling shingling) {
+inline Sets shingle_sets(const Texts &texts, Shingling shingling, bool sorted) {
     Shingler shingler(shingling);
     BucketTable seen;
+    UniformSorter sort;
     Sets sets;
     sets.offsets.reserve(texts.size() + 1);
     sets.hashes.reset(new std::uint64_t[static_cast<std::size_t>(texts.offsets.back() - texts.offsets.front()) + 1]);
     std::uint64_t *end = sets.hashes.get();
     for (std::size_t i = 0; i < texts.size(); ++i) {
         const auto hashes = shingler(texts[i], texts.end());
+        std::uint64_t *const start = end;
         seen.reset(hashes.size());
         for (const std::uint64_t hash : hashes) {
             *end = hash;
             end += seen.add(hash);
         }
+        if (sorted) sort(start, static_cast<std::size_t>(end - start));
         sets.offsets.push_back(end - sets.hashes.get());
     }
     return sets;

@@ -2,18 +2,19 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
+import pyarrow as pa
 
 from nearly import costs, pipeline
-from nearly.counting import band_keys, fill_buckets
+from nearly.counting import fill_buckets
 from nearly.engines.base import Corpus, Progress
 from nearly.engines.local import LocalEngine
 from nearly.errors import SettingsError
-from nearly.families import Family
+from nearly.families import Family, MinHash
 from nearly.sampling import SIMILARITIES, Estimate, Sample, Vector, draw_sample
 from nearly.searching import BINS
 from nearly.settings import Settings
@@ -37,7 +38,7 @@ from nearly.tuning import (
     steepest_point,
 )
 
-__all__ = ["Advice", "Choice", "Chooser", "advise", "choose", "explain", "survey"]
+__all__ = ["Advice", "Choice", "Chooser", "advise", "choose", "explain", "points", "survey"]
 
 Chooser = Literal["goal", "area", "nearest"]
 
@@ -84,6 +85,8 @@ class Advice:
     sampled: int | None  # documents that were searched; none without a corpus
     pairs: Estimate | None  # that reach the threshold
     settings: Settings
+    skipped: pa.Table  # record, reason
+    statistics: dict[str, Any]
 
     @property
     def best(self) -> Choice:
@@ -99,6 +102,7 @@ class Advice:
             "similarities": [[s, share] for s, share in self.similarities if share > 0],
             "choices": [choice.to_dict() for choice in self.choices],
             "settings": self.settings.to_dict(),
+            "statistics": self.statistics,
         }
 
 
@@ -123,6 +127,21 @@ def explain(banding: Banding, threshold: float) -> dict[str, Any]:
     }
 
 
+def points(banding: Banding, similarities: Sequence[float]) -> list[dict[str, float]]:
+    """What becomes of a pair of each of these similarities, and what it costs."""
+    band = MinHash().and_(banding.rows)
+    return [
+        {
+            "similarity": s,
+            "candidate": banding.family.probability(s),
+            "meetings": banding.bands * band.probability(s),
+            "verified": min(banding.family.probability(s), banding.filter.probability(s)),
+            "recall": banding.recall(s),
+        }
+        for s in similarities
+    ]
+
+
 def advise(settings: Settings, chooser: Chooser, documents: int) -> Advice:
     """From the mathematics alone, for so many documents of which nothing is known."""
     if documents < 2:
@@ -136,6 +155,8 @@ def advise(settings: Settings, chooser: Chooser, documents: int) -> Advice:
         sampled=None,
         pairs=None,
         settings=settings,
+        skipped=Skipped(strict=False).table(),
+        statistics={"documents": documents, "skipped": 0, "empty": 0, "copies": 0},
     )
 
 
@@ -194,7 +215,7 @@ def survey(
         threads=engine.threads,
     )
     drawn = draw_sample(
-        corpus, scout.rows, sample, seed=settings.seed, threads=engine.threads, progress=progress
+        corpus, scout, sample, seed=settings.seed, threads=engine.threads, progress=progress
     )
     surveyed = _Surveyed(corpus, size, drawn, progress)
     bandings = choose(settings, chooser, surveyed.cost)
@@ -207,6 +228,13 @@ def survey(
         sampled=len(drawn.documents),
         pairs=drawn.estimate(partners / 2),
         settings=corpus.settings,
+        skipped=skipped.table(),
+        statistics={
+            "documents": len(corpus) - len(corpus.repeated),
+            "skipped": len(skipped),
+            "empty": len(corpus.empty),
+            "copies": len(corpus.copies),
+        },
     )
 
 
@@ -260,14 +288,13 @@ class _Surveyed:
         corpus, sample, progress = self._corpus, self._sample, self._progress
         threads = self._size.threads
         buckets = fill_buckets(corpus, self._signed, banding, threads=threads, progress=progress)
-        keys = band_keys(corpus, sample.documents, banding, threads=threads, progress=progress)
         # Where not all were signed, those who were stand for the others.
         signed, everyone = len(self._signed), sample.population
         meetings = buckets.meetings * (everyone * (everyone - 1)) / (signed * (signed - 1))
-        met, partners = buckets.company(sample.documents, keys)
-        candidates = Estimate(0, 0, 0)
-        if met.any():
-            candidates = Estimate(*(meetings * share for share in sample.estimate(partners, met)))
+        share, error = buckets.candidates_a_meeting(len(sample.draws), corpus.settings.seed)
+        doubt = 1.96 * math.hypot(error / share, buckets.uncertainty(everyone))
+        value = meetings * share
+        candidates = Estimate(value, value * max(0.0, 1 - doubt), value * (1 + doubt))
         return meetings, candidates, buckets.seconds * everyone / signed
 
 

@@ -5,8 +5,10 @@ common shingles, they all meet, or none of them does, as the hash functions of t
 So the seed's own functions are asked.
 """
 
+import math
 import time
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -55,30 +57,66 @@ class Buckets:
     keys: list[npt.NDArray[np.uint32]]  # of each band: keys in that order
     seconds: float
 
+    @cached_property
+    def met(self) -> npt.NDArray[np.int64]:
+        """How often each document meets another in a bucket, all bands together."""
+        met = np.zeros(len(self.documents), np.int64)
+        for order, keys in zip(self.orders, self.keys, strict=True):
+            ends = np.append(np.flatnonzero(np.diff(keys)) + 1, len(keys))
+            sizes = np.diff(ends, prepend=0)
+            met[order] += np.repeat(sizes - 1, sizes)
+        return met
+
     @property
     def meetings(self) -> int:
-        """How often two documents share a bucket, all bands together."""
-        total = 0
-        for keys in self.keys:
-            ends = np.flatnonzero(np.diff(keys, append=keys[-1:] + np.uint32(1)))
-            sizes = np.diff(ends, prepend=-1)
-            total += int((sizes * (sizes - 1) // 2).sum())
-        return total
+        """How often two documents meet in a bucket, all bands together."""
+        return int(self.met.sum()) // 2
 
-    def company(
-        self, documents: Documents, keys: Keys
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """How often each of these meets another in a bucket, and how many others it meets."""
-        lows = [np.searchsorted(band, keys[:, i], "left") for i, band in enumerate(self.keys)]
-        highs = [np.searchsorted(band, keys[:, i], "right") for i, band in enumerate(self.keys)]
-        met = np.zeros((2, len(documents)), np.int64)
-        for i, document in enumerate(documents):
-            times = np.zeros(len(self.documents), np.uint16)
-            for order, low, high in zip(self.orders, lows, highs, strict=True):
-                times[order[low[i] : high[i]]] += 1
-            times[self.documents == document] = 0
-            met[:, i] = times.sum(), np.count_nonzero(times)
-        return met[0], met[1]
+    def uncertainty(self, population: int) -> float:
+        """The relative standard error of the meetings of a population, of which these were drawn.
+
+        That of a U-statistic (Hoeffding, 1948), none where everyone was drawn.
+        """
+        drawn = len(self.documents)
+        if self.meetings == 0 or drawn == population:
+            return 0.0
+        spread = float(self.met.std() / self.met.mean())
+        return 2 * spread * math.sqrt((1 - drawn / population) / drawn)
+
+    def others(self, places: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+        """How many others the documents in these places meet, each other one counted once."""
+        counts = np.empty(len(places), np.int64)
+        sought = [self._buckets_of(band, places) for band in range(len(self.keys))]
+        for i, place in enumerate(places):
+            has_met = np.zeros(len(self.documents), bool)
+            for order, (starts, ends) in zip(self.orders, sought, strict=True):
+                has_met[order[starts[i] : ends[i]]] = True
+            has_met[place] = False
+            counts[i] = np.count_nonzero(has_met)
+        return counts
+
+    def _buckets_of(
+        self, band: int, places: npt.NDArray[np.intp]
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Where the buckets of these documents start and end in the order of a band."""
+        keys = np.empty_like(self.keys[band])
+        keys[self.orders[band]] = self.keys[band]
+        sought = keys[places]
+        ordered = self.keys[band]
+        return np.searchsorted(ordered, sought), np.searchsorted(ordered, sought, "right")
+
+    def candidates_a_meeting(self, draws: int, seed: int) -> tuple[float, float]:
+        """The number of candidates by that of meetings, and its standard error.
+
+        Documents are drawn by how often they meet others: what is left to estimate is how many
+        of these are different ones, and that differs little.
+        """
+        if self.meetings == 0:
+            return 1.0, 0.0
+        chances = self.met / self.met.sum()
+        places = np.random.default_rng(seed).choice(len(self.met), draws, p=chances)
+        shares = self.others(places) / self.met[places]
+        return float(shares.mean()), float(shares.std() / math.sqrt(draws))
 
 
 def fill_buckets(

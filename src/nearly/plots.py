@@ -34,8 +34,8 @@ FORMATS = ("svg", "png", "html")
 Point = tuple[float, float]
 Anchor = Literal["start", "middle", "end"]
 
-WIDTH, HEIGHT = 760, 460
-LEFT, RIGHT, TOP, BOTTOM = 64, 64, 64, 56
+WIDTH, HEIGHT = 760, 480
+LEFT, RIGHT, TOP, BOTTOM = 64, 64, 96, 56
 STEPS = 400
 BARS = 100
 
@@ -183,14 +183,9 @@ def _legend(banding: Banding, threshold: float) -> Iterator[Shape]:
         (FALSE_POSITIVE, f"false positives: area {beside.false_positive:.4f}"),
         (FALSE_NEGATIVE, f"false negatives: area {beside.false_negative:.4f}"),
     ]
-    x, y = _place(0.06, 0.94)
-    # Tall bars must not shine through the words.
-    yield Polygon([(x - 10, y - 20), (x + 260, y - 20), (x + 260, y + 50), (x - 10, y + 50)], PAPER)
-    for row, (colour, words) in enumerate(entries):
-        top = y + 19 * row
-        corners = [(x, top - 10), (x + 12, top - 10), (x + 12, top + 1), (x, top + 1)]
-        yield Polygon(corners, colour)
-        yield Label((x + 20, top), words)
+    for x, (colour, words) in zip((12, 290, 500), entries, strict=True):
+        yield Polygon([(x, 42), (x + 12, 42), (x + 12, 53), (x, 53)], colour)
+        yield Label((x + 20, 52), words)
 
 
 def render(drawing: Drawing, format: str) -> bytes:  # noqa: A002

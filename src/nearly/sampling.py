@@ -3,7 +3,7 @@
 Nearly all pairs of a corpus share almost nothing, so pairs drawn at random say nothing about the
 few that matter. Documents are drawn instead, and each is compared exactly with every other one.
 The pairs that matter gather in clusters, so half of the draws go where it is crowded: the chance
-of a document rises with the company that it meets in the buckets of a few bands, and each draw is
+of a document rises with the company that it meets in the buckets of some setting, and each draw is
 weighed by the inverse of its chance (Hansen and Hurwitz, 1943). The estimates are unbiased,
 whatever the buckets say.
 
@@ -31,8 +31,6 @@ Vector = npt.NDArray[np.float64]
 
 #: The middle of each bin of similarity; the last one holds what is 1 exactly.
 SIMILARITIES: Vector = np.append((np.arange(BINS) + 0.5) / BINS, 1.0)
-#: Bands by which crowded documents are told from lonely ones.
-SCOUTING_BANDS = 8
 RESAMPLES = 1_000
 
 
@@ -55,11 +53,6 @@ class Sample:
     counts: npt.NDArray[np.int64]  # of each document: others by similarity
 
     @property
-    def pairs(self) -> float:
-        """All pairs of the population."""
-        return self.population * (self.population - 1) / 2
-
-    @property
     def is_whole(self) -> bool:
         """Whether every document is in it: then nothing is left to chance."""
         return len(self.documents) == self.population
@@ -71,15 +64,19 @@ class Sample:
     @cached_property
     def histogram(self) -> Vector:
         """The number of pairs of the corpus by similarity, but for those that share nothing."""
-        weights = np.bincount(self.draws, 1 / self.chances, len(self.documents))
-        found: Vector = weights @ self.counts / (2 * len(self.draws))
-        return found
+        return self._weights @ self.counts / 2
 
     def similarities(self) -> Similarities:
         """Shares of all pairs by similarity, as `nearly.tuning` takes them."""
-        shares = self.histogram / self.pairs
-        apart = max(0.0, 1 - float(shares.sum()))
-        return [(0.0, apart), *zip(SIMILARITIES.tolist(), shares.tolist(), strict=True)]
+        apart = self._weights @ (self.population - 1 - self.counts.sum(axis=1)) / 2
+        pairs = np.append(apart, self.histogram)
+        shares = pairs / pairs.sum()
+        return list(zip([0.0, *SIMILARITIES.tolist()], shares.tolist(), strict=True))
+
+    @property
+    def _weights(self) -> Vector:
+        """How many documents of the population each drawn one stands for."""
+        return np.bincount(self.draws, 1 / self.chances, len(self.documents)) / len(self.draws)
 
     def estimate(
         self,
@@ -105,9 +102,9 @@ class Sample:
 
 
 def draw_sample(
-    corpus: Corpus, rows: int, size: int, *, seed: int, threads: int, progress: Progress
+    corpus: Corpus, scout: Banding, size: int, *, seed: int, threads: int, progress: Progress
 ) -> Sample:
-    """Draw documents by seed, more often where bands of so many rows are crowded, and search."""
+    """Draw documents by seed, more often where the buckets of a setting are crowded; and search."""
     if size < 1:
         raise SettingsError(f"sample is {size!r}; draw at least 1 document, for example 500")
     population = corpus.representatives
@@ -120,7 +117,6 @@ def draw_sample(
         places, chances = np.arange(len(population)), np.full(len(population), 1 / len(population))
     else:
         progress.stage("draw", len(population))
-        scout = Banding(SCOUTING_BANDS, rows)
         company = crowding(band_keys(corpus, population, scout, threads=threads, progress=progress))
         chance = _chances(company)
         places = np.random.default_rng(seed).choice(len(population), size, p=chance)
