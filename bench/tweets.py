@@ -1,7 +1,8 @@
 """Manfredi's test set on real tweets: texts that differ only in their mentions.
 
 Measured at his settings and at ours, over all such pairs and over those whose true similarity,
-computed by the textbook, reaches the threshold.
+computed by the textbook, reaches the threshold. By hashing throughout: the exact join, which
+nearly takes for small corpora, misses nothing.
 """
 
 from itertools import combinations
@@ -62,7 +63,7 @@ def _pairs(groups: pa.Table) -> list[tuple[str, str]]:
 def _measure(
     texts: dict[str, str], pairs: list[tuple[str, str]], settings: dict[str, Any]
 ) -> dict[str, Any]:
-    found = nearly.find(texts, **settings)
+    found = nearly.find(texts, method="lsh", **settings)
     similarity = _similarities(texts, pairs, found.settings.text)
     reaching = [p for p, s in zip(pairs, similarity, strict=True) if s >= settings["threshold"]]
     bands, rows = found.statistics["bands"], found.statistics["rows"]
