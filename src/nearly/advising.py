@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -206,8 +206,9 @@ def survey(
     # What is impossible is said before anything is read.
     scout = choose(settings, chooser, lambda banding: expected_seconds(banding, MOST_SIGNED))[0]
     start = time.perf_counter()
-    # Nothing is kept of these signatures, so there is but one position of them.
-    corpus = pipeline.load(source, settings, Banding(1, 1), engine, skipped)
+    # No signature is needed of these documents, as for an exact run.
+    unsigned = replace(settings, method="exact")
+    corpus = pipeline.load(source, unsigned, Banding(1, 1), engine, skipped)
     size = costs.Corpus(
         documents=len(corpus),
         text=int(corpus.lengths().sum()),
