@@ -13,10 +13,10 @@ PACKAGE = Path(__file__).parents[1] / "src" / "nearly"
 FLOORS = [
     {"errors"},
     {"arrays", "settings", "schemas", "families", "quadrature", "_kernels", "stop_words"},
-    {"tuning", "costs", "plots", "textbook", "results"},
+    {"methods", "tuning", "costs", "plots", "textbook", "results"},
     {"stages"},
     {"engines", "sources", "sinks", "plans"},
-    {"survivors", "tables", "comparing", "searching", "counting", "sampling"},
+    {"survivors", "tables", "comparing", "searching", "counting", "sampling", "auditing"},
     {"pipeline", "advising"},
     {"api"},
     {"cli", "terminal", "__main__"},

@@ -97,6 +97,24 @@ static auto pieces(const Bytes &data, const Offsets &starts, const Offsets &ends
     return give(std::move(gathered));
 }
 
+static auto measure(const Offsets &offsets, const Bytes &data, std::string_view unit, std::size_t k,
+                    std::uint64_t seed) {
+    const Texts texts = texts_of(offsets, data);
+    std::vector<std::uint32_t> sizes(texts.size());
+    std::vector<std::uint64_t> contents(2 * texts.size());
+    {
+        Release release;
+        Shingler shingler(shingling_of(unit, k, seed));
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            sizes[i] = static_cast<std::uint32_t>(shingler(texts[i], texts.end()).size());
+            const Content content = hash_content(texts[i].data(), texts[i].size());
+            contents[2 * i] = content.high;
+            contents[2 * i + 1] = content.low;
+        }
+    }
+    return std::pair(give(std::move(sizes)), give(std::move(contents), {texts.size(), 2}));
+}
+
 static auto contents(const Offsets &offsets, const Bytes &data) {
     const Texts texts = texts_of(offsets, data);
     std::vector<std::uint64_t> all(2 * texts.size());
@@ -217,6 +235,7 @@ NB_MODULE(_kernels, m) {
     m.def("signatures", &nearly::signatures, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "scheme"_a,
           "positions"_a);
     m.def("sign", &nearly::sign, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "scheme"_a, "bands"_a, "rows"_a);
+    m.def("measure", &nearly::measure, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a);
     m.def("gather", &nearly::pieces, "data"_a, "starts"_a, "ends"_a);
     m.def("contents", &nearly::contents, "offsets"_a, "data"_a);
     m.def("band_candidates", &nearly::candidates_of_band, "keys"_a, "documents"_a, "sketches"_a, "most_different"_a,

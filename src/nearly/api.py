@@ -13,6 +13,7 @@ from nearly.advising import Advice, Chooser
 from nearly.engines.base import Progress
 from nearly.engines.local import LocalEngine
 from nearly.engines.memory import spare_address_space
+from nearly.errors import SettingsError
 from nearly.results import Deduplicated, Found
 from nearly.settings import Options, Settings
 from nearly.sources import Skipped, open_source
@@ -54,14 +55,18 @@ class Arguments(Running, Options, total=False):
     """Everything that `find` and `dedup` take."""
 
 
-def find(source: Any, **arguments: Unpack[Arguments]) -> Found:
+def find(source: Any, *, audit: int = 0, **arguments: Unpack[Arguments]) -> Found:
     """Find every pair of documents at least as similar as `threshold`.
 
     `source` is a path, a glob, a list of paths, a SQL query, a list of texts, a dict of id to
     text, or a pandas, polars or Arrow table. See `Running` and `Settings` for the arguments.
+    With `audit`, so many documents are searched exactly afterwards, and `statistics["audit"]`
+    says what recall that proves.
     """
+    if not (isinstance(audit, int) and audit >= 0):
+        raise SettingsError(f"audit is {audit!r}; give the number of documents to search exactly")
     with _run(source, arguments) as (opened, settings, engine, skipped):
-        return pipeline.find(opened, settings, engine, skipped)
+        return pipeline.find(opened, settings, engine, skipped, audited=audit)
 
 
 def dedup(source: Any, *, keep: str = "first", **arguments: Unpack[Arguments]) -> Deduplicated:

@@ -17,6 +17,7 @@ from nearly.settings import (
     Clustering,
     Form,
     Keeping,
+    Method,
     Scheme,
     Settings,
     Spacing,
@@ -134,6 +135,9 @@ signature_options = _all(
 search_options = _all(
     _setting("Search", "--threshold", "-t", kind=float, help="The least similarity of a pair."),
     _setting("Search", "--recall", kind=float, help="Find at least this share of such pairs."),
+    _setting(
+        "Search", "--method", kind=Method, help="Join exactly, hash, or take the cheaper way."
+    ),
     _setting("Search", "--bands", kind=int, help="Bands of a signature, instead of a recall."),
     _setting("Search", "--rows", kind=int, help="Rows of a band; goes with --bands."),
     _setting(

@@ -11,6 +11,7 @@ from nearly import _kernels
 from nearly.arrays import column_of, matrix_of, numbers_of, spans
 from nearly.engines.memory import Budget
 from nearly.engines.spool import ColumnStore, RowStore, TextStore
+from nearly.methods import Choice
 from nearly.settings import Settings
 from nearly.stages.pairs import Documents
 from nearly.stages.sign import sketch_words
@@ -32,6 +33,7 @@ class LocalCorpus:
     """Filled in two steps, `add` and `add_signed`, batch by batch in the same order."""
 
     settings: Settings
+    choice: Choice
 
     def __init__(self, id_type: pa.DataType, banding: Banding, budget: Budget, folder: Path):
         self.text_store = TextStore(budget, folder)
@@ -83,7 +85,7 @@ class LocalCorpus:
         return settings.with_k(auto_k(settings.text.unit, characters / max(1, len(self))))
 
     def chunks(self) -> Iterator[pa.RecordBatch]:
-        """All texts again, in the pieces they came in."""
+        """The texts that are there now once more, in the pieces they came in."""
         for texts in self.text_store.chunks():
             yield pa.record_batch([texts], names=["text"])
 
@@ -91,12 +93,14 @@ class LocalCorpus:
         """The next documents, signed."""
         self._sizes.append(numbers_of(signed.column("size")))
         self._contents.append(matrix_of(signed.column("content"), np.uint64))
-        self.keys.append(matrix_of(signed.column("keys"), np.uint32))
-        self.sketches.append(matrix_of(signed.column("sketch"), np.uint64))
+        if self.choice.method == "lsh":
+            self.keys.append(matrix_of(signed.column("keys"), np.uint32))
+            self.sketches.append(matrix_of(signed.column("sketch"), np.uint64))
 
     def finish(self) -> None:
         """All documents are in: who is empty, whose id came before, who is a copy of whom."""
         sizes = np.concatenate(self._sizes) if self._sizes else np.empty(0, np.uint32)
+        self.sizes = sizes
         is_again = _is_again(self._id_contents, len(sizes))
         self.repeated = np.flatnonzero(is_again).astype(np.uint32)
         self.empty = np.flatnonzero((sizes == 0) & ~is_again).astype(np.uint32)
