@@ -234,6 +234,8 @@ def survey(
             "skipped": len(skipped),
             "empty": len(corpus.empty),
             "copies": len(corpus.copies),
+            "method": corpus.choice.method,
+            "why": corpus.choice.why,
         },
     )
 
