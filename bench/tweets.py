@@ -1,7 +1,8 @@
 """Manfredi's test set on real tweets: texts that differ only in their mentions.
 
 Measured at his settings and at ours, over all such pairs and over those whose true similarity,
-computed by the textbook, reaches the threshold.
+computed by the textbook, reaches the threshold. By hashing throughout: the exact join, which
+nearly takes for small corpora, misses nothing.
 """
 
 from itertools import combinations
@@ -22,18 +23,18 @@ from nearly.textbook import jaccard, normalise, shingles
 #: What his system found of his test set.
 MANFREDI_FOUND = 0.8545
 
+#: How he makes shingles of a tweet: small letters only, but mentions and hashtags kept.
+MANFREDI_TEXT: dict[str, Any] = {
+    "unit": "char",
+    "k": 5,
+    "case": "fold",
+    "punctuation": "drop",
+    "mentions": "keep",
+    "digits": "drop",
+}
 SETTINGS: dict[str, dict[str, Any]] = {
-    "Manfredi's": {
-        "unit": "char",
-        "k": 5,
-        "case": "fold",
-        "punctuation": "drop",
-        "mentions": "keep",
-        "digits": "drop",
-        "threshold": 0.7,
-        "bands": 10,
-        "rows": 10,
-    },
+    "Manfredi's": MANFREDI_TEXT | {"threshold": 0.7, "bands": 10, "rows": 10},
+    "Manfredi's, but nearly's bands": MANFREDI_TEXT | {"threshold": 0.7},
     "nearly's, threshold 0.7": {"threshold": 0.7},
     "nearly's, threshold 0.8": {"threshold": 0.8},
 }
@@ -62,7 +63,7 @@ def _pairs(groups: pa.Table) -> list[tuple[str, str]]:
 def _measure(
     texts: dict[str, str], pairs: list[tuple[str, str]], settings: dict[str, Any]
 ) -> dict[str, Any]:
-    found = nearly.find(texts, **settings)
+    found = nearly.find(texts, method="lsh", **settings)
     similarity = _similarities(texts, pairs, found.settings.text)
     reaching = [p for p, s in zip(pairs, similarity, strict=True) if s >= settings["threshold"]]
     bands, rows = found.statistics["bands"], found.statistics["rows"]

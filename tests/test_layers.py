@@ -16,8 +16,14 @@ FLOORS = [
     {"methods", "tuning", "costs", "plots", "textbook", "results"},
     {"stages"},
     {"engines", "sources", "sinks", "plans"},
+<<<<<<< HEAD
+    {"survivors", "tables", "comparing", "searching", "counting", "sampling", "auditing"},
+    {"evaluation", "mentions"},
+    {"linkages", "scores", "charts"},
+=======
     {"survivors", "tables", "comparing", "searching", "counting", "sampling", "evaluation"},
     {"linkages", "mentions", "scores", "charts", "auditing"},
+>>>>>>> main
     {"pipeline", "advising"},
     {"api"},
     {"cli", "terminal", "__main__"},
