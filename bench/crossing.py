@@ -9,6 +9,7 @@ words, in turn. Writes results/crossing.json and the drawing docs/crossing.svg.
 import argparse
 import math
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def main() -> None:
                 for threshold in THRESHOLDS:
                     rows += measured(path, length, unit, k, threshold)
     harness.save("crossing", {"rows": rows})
-    (harness.BENCH.parent / "docs" / "crossing.svg").write_text(drawn(rows))
+    (harness.BENCH.parent / "docs" / "crossing.svg").write_bytes(drawn(rows))
 
 
 def corpus_of_length(length: int, documents: int, folder: Path) -> Path:
@@ -82,58 +83,56 @@ def measured(path: Path, length: int, unit: str, k: int, threshold: float) -> li
     return rows
 
 
-def drawn(rows: list[dict[str, Any]]) -> str:
-    """Ratio of the times over documents, both logarithmic: above the line hashing is faster."""
-    width, height, left, top = 420, 300, 60, 40
-    panels = [(unit, length) for unit in ("char", "word") for length in LENGTHS]
-    most = max(row["documents"] for row in rows)
+PANEL_WIDTH, PANEL_HEIGHT, LEFT, ABOVE, BELOW = 420, 300, 20, 50, 40
+COLOURS = dict(zip(THRESHOLDS, ("#b3541e", "#c9952b", "#14538f", "#5b8c5a"), strict=True))
+RATIOS = {16: "exact 16 times slower", 1: "equal", 1 / 16: "exact 16 times faster"}
 
-    def place(panel: int, documents: float, ratio: float) -> tuple[float, float]:
+
+def drawn(rows: list[dict[str, Any]]) -> bytes:
+    """How much longer the join takes, over documents; both axes are logarithmic."""
+    from nearly.plots import Drawing, render
+
+    most = max(row["documents"] for row in rows)
+    panels = [(unit, length) for unit in ("char", "word") for length in LENGTHS]
+    shapes = [
+        shape
+        for number, (unit, length) in enumerate(panels)
+        for shape in panel(
+            number,
+            f"{unit}s, {length:,} bytes a document",
+            [row for row in rows if (row["unit"], row["length"]) == (unit, length)],
+            most,
+        )
+    ]
+    size = PANEL_WIDTH * len(LENGTHS), 2 * PANEL_HEIGHT
+    return render(Drawing("The exact join's time against hashing's", shapes, *size), "svg")
+
+
+def panel(number: int, title: str, rows: list[dict[str, Any]], most: int) -> Iterator[Any]:
+    from nearly.plots import FAINT, Label, Line
+
+    left = number % len(LENGTHS) * PANEL_WIDTH + LEFT
+    top = number // len(LENGTHS) * PANEL_HEIGHT + ABOVE
+
+    def place(documents: float, ratio: float) -> tuple[float, float]:
         x = math.log(documents / FEWEST) / math.log(most / FEWEST)
         y = 0.5 - math.log2(min(max(ratio, 1 / 16), 16)) / 8
-        column, line = panel % len(LENGTHS), panel // len(LENGTHS)
-        return (
-            column * width + left + x * (width - left - 20),
-            line * height + top + y * (height - top - 40),
-        )
+        width, height = PANEL_WIDTH - LEFT - 50, PANEL_HEIGHT - ABOVE - BELOW
+        return round(left + x * width, 1), round(top + y * height, 1)
 
-    shapes = []
-    colours = dict(zip(THRESHOLDS, ("#b3541e", "#d9a441", "#14538f", "#5b8c5a"), strict=True))
-    for panel, (unit, length) in enumerate(panels):
-        (x0, y0), (x1, _) = place(panel, FEWEST, 1), place(panel, most, 1)
-        shapes.append(
-            f'<line x1="{x0:.0f}" y1="{y0:.0f}" x2="{x1:.0f}" y2="{y0:.0f}" stroke="#8a94a0"/>'
-        )
-        title = f"{unit}s, {length} bytes a document"
-        shapes.append(
-            f'<text x="{x0:.0f}" y="{y0 - (height - top - 40) / 2 - 12:.0f}" font-weight="bold">{title}</text>'
-        )
-        for ratio, words in ((16, "exact 16x slower"), (1, "equal"), (1 / 16, "exact 16x faster")):
-            _, y = place(panel, FEWEST, ratio)
-            shapes.append(f'<text x="{x0:.0f}" y="{y - 4:.0f}" fill="#8a94a0">{words}</text>')
-        for documents in (FEWEST, most):
-            x, y = place(panel, documents, 1 / 16)
-            anchor = "start" if documents == FEWEST else "end"
-            shapes.append(
-                f'<text x="{x:.0f}" y="{y + 16:.0f}" text-anchor="{anchor}">{documents:,}</text>'
-            )
-        for threshold, colour in colours.items():
-            chosen = [
-                r
-                for r in rows
-                if (r["unit"], r["length"], r["threshold"]) == (unit, length, threshold)
-            ]
-            points = [place(panel, r["documents"], r["exact"] / r["lsh"]) for r in chosen]
-            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-            shapes.append(
-                f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
-            )
-            x, y = points[-1]
-            shapes.append(f'<text x="{x + 3:.0f}" y="{y:.0f}" fill="{colour}">{threshold}</text>')
-    size = f'width="{width * len(LENGTHS)}" height="{height * 2}"'
-    font = 'font-family="sans-serif" font-size="11" fill="#1f2933"'
-    body = "\n".join(shapes)
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>\n<rect width="100%" height="100%" fill="#ffffff"/>\n{body}\n</svg>\n'
+    yield Label((left, top - 22), title, size=14)
+    for ratio, words in RATIOS.items():
+        start, end = place(FEWEST, ratio), place(most, ratio)
+        yield Line([start, end], FAINT, is_dashed=ratio != 1)
+        yield Label((start[0], start[1] - 4), words, FAINT, 11)
+    for documents, anchor in ((FEWEST, "start"), (most, "end")):
+        x, y = place(documents, 1 / 16)
+        yield Label((x, y + 16), f"{documents:,} documents", FAINT, 11, anchor)
+    for threshold, colour in COLOURS.items():
+        chosen = [row for row in rows if row["threshold"] == threshold]
+        points = [place(row["documents"], row["exact"] / row["lsh"]) for row in chosen]
+        yield Line(points, colour, 2)
+        yield Label((points[-1][0] + 4, points[-1][1] + 4), str(threshold), colour, 11)
 
 
 if __name__ == "__main__":
