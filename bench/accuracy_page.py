@@ -24,11 +24,11 @@ Two questions are kept apart here:
 `nearly find` with nothing but a threshold promises to find at least 99% of the pairs from that
 threshold upwards. It takes the exact join where that is cheaper, which misses nothing, and hashing
 elsewhere; *recall* is that of the method it took, and hashing is measured everywhere. Measured were
-the thresholds 0.7, 0.8 and 0.9, none below; here is each corpus and threshold with at least {fewest}
+the thresholds 0.7, 0.8 and 0.9; here is each corpus and threshold with at least {fewest}
 such pairs. (Baskets are taken as texts here.) The truth is exact and independent: texts normalised
 by the plain Python of `nearly.textbook`, shingles numbered by a dict, and joined without hashing.
 Exact copies do not count, on either side: they are always found, and would flatter the recall.
-Everything that is reported is verified, so "false" is 0 by construction; it is counted all the same.
+Everything that is reported is verified, so "false" is 0 by construction; it is counted all the same
 
 {promises}
 

@@ -56,9 +56,16 @@ def corpus_of_length(length: int, documents: int, folder: Path) -> Path:
     return path
 
 
-def measured(path: Path, length: int, unit: str, k: int, threshold: float) -> list[dict[str, Any]]:
+def median_seconds(part: pa.Table, settings: dict[str, Any]) -> float:
     import nearly
 
+    runs = [
+        harness.timed(lambda: nearly.find(part, text="text", **settings)) for _ in range(REPEATS)
+    ]
+    return sorted(seconds for seconds, _ in runs)[REPEATS // 2]
+
+
+def measured(path: Path, length: int, unit: str, k: int, threshold: float) -> list[dict[str, Any]]:
     texts = pq.read_table(path)
     rows = []
     documents = FEWEST
@@ -67,16 +74,11 @@ def measured(path: Path, length: int, unit: str, k: int, threshold: float) -> li
         settings = {"unit": unit, "k": k, "threshold": threshold, "raw": True}
         row: dict[str, Any] = {"length": length, "documents": documents, **settings}
         for method in ("exact", "lsh"):
-            times = [
-                harness.timed(lambda m=method: nearly.find(part, text="text", method=m, **settings))
-                for _ in range(REPEATS)
-            ]
-            row[method] = sorted(seconds for seconds, _ in times)[REPEATS // 2]
+            row[method] = median_seconds(part, settings | {"method": method})
         row["bytes"] = part.nbytes
         rows.append(row)
-        print(
-            f"{unit} {length:>5} B  t={threshold}  {documents:>8,}  exact {row['exact']:.3f} s  lsh {row['lsh']:.3f} s"
-        )
+        times = f"exact {row['exact']:.3f} s  lsh {row['lsh']:.3f} s"
+        print(f"{unit} {length:>5} B  t={threshold}  {documents:>8,}  {times}")
         if row["exact"] > HOPELESS * row["lsh"]:
             break
         documents *= 4
