@@ -241,6 +241,8 @@ def survey(
             "skipped": len(skipped),
             "empty": len(corpus.empty),
             "copies": len(corpus.copies),
+            "method": corpus.choice.method,
+            "why": corpus.choice.why,
         },
     )
 
@@ -255,6 +257,7 @@ class _Surveyed:
 
     def __init__(self, corpus: Corpus, size: costs.Corpus, sample: Sample, progress: Progress):
         self._corpus, self._size, self._sample, self._progress = corpus, size, sample, progress
+        self._lengths = corpus.lengths()[sample.documents]
         everyone = corpus.representatives
         if len(everyone) > MOST_SIGNED:
             random = np.random.default_rng(corpus.settings.seed)
@@ -287,8 +290,15 @@ class _Surveyed:
 
     def _work(self, banding: Banding, signing: float, meetings: float) -> costs.Work:
         goes_on = _probabilities(banding.family) * _probabilities(banding.filter)
-        verified = float(self._sample.histogram @ goes_on)
-        return costs.Work(banding=banding, signing=signing, meetings=meetings, verified=verified)
+        verified = self._sample.counts @ goes_on
+        return costs.Work(
+            banding=banding,
+            signing=signing,
+            meetings=meetings,
+            verified=self._sample.total(verified) / 2,
+            # Each pair is seen from both its ends, and each end brings its own text.
+            verified_text=self._sample.total(verified * self._lengths),
+        )
 
     def _count(self, banding: Banding) -> tuple[float, Estimate, float]:
         """Meetings, candidates, and the seconds that signing takes."""
