@@ -71,10 +71,10 @@ static auto sign(const Offsets &offsets, const Bytes &data, std::string_view uni
     std::vector<std::uint64_t> contents(2 * count), sketches(count * width);
     {
         Release release;
+        const Keeper keeper(bands, rows);
         const auto keep = [&](std::size_t i, std::size_t size, std::span<const std::uint32_t> signature) {
             sizes[i] = static_cast<std::uint32_t>(size);
-            for (std::size_t b = 0; b < bands; ++b) keys[i * bands + b] = band_key(signature.subspan(b * rows, rows));
-            sketch(signature, sketches.data() + i * width);
+            keeper(signature, keys.data() + i * bands, sketches.data() + i * width);
             const Content content = hash_content(texts[i].data(), texts[i].size());
             contents[2 * i] = content.high;
             contents[2 * i + 1] = content.low;

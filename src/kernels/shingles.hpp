@@ -40,7 +40,7 @@ inline std::size_t space_length(const std::uint8_t *at, const std::uint8_t *end)
 
 class Shingler {
   public:
-    explicit Shingler(Shingling shingling) : shingling_(shingling) {
+    explicit Shingler(Shingling shingling) : shingling_(shingling), start_(start_hash(shingling.seed, 0)) {
         for (std::size_t i = 1; i < shingling.k; ++i) leading_ *= WORD_BASE;
     }
 
@@ -51,11 +51,12 @@ class Shingler {
         if (shingling_.unit == Unit::word) return words(text);
         const bool ascii = is_ascii(text);
         if (ascii && text.size() <= shingling_.k) return whole(text);
-        return ascii ? bytes(text, limit) : characters(text);
+        return ascii ? bytes(text, limit) : characters(text, limit);
     }
 
   private:
     Shingling shingling_;
+    std::uint64_t start_;  // what hashes start from, but for the length
     std::uint64_t leading_ = 1;  // WORD_BASE to the power k - 1
     std::vector<std::uint64_t> hashes_, words_;  // hashes_ only grows; a part of it is in use
     std::vector<std::size_t> starts_;
@@ -101,19 +102,31 @@ class Shingler {
         }
     }
 
-    std::span<const std::uint64_t> characters(std::span<const std::uint8_t> text) {
-        starts_.clear();
-        for (std::size_t i = 0; i < text.size(); ++i)
-            if ((text[i] & 0xC0) != 0x80) starts_.push_back(i);
-        if (starts_.size() <= shingling_.k) return whole(text);
-        const std::size_t count = starts_.size() - shingling_.k + 1;
-        starts_.push_back(text.size());
+    std::span<const std::uint64_t> characters(std::span<const std::uint8_t> text, const std::uint8_t *limit) {
+        if (starts_.size() < text.size() + 1) starts_.resize(text.size() + 1);
+        std::size_t characters = 0;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            starts_[characters] = i;
+            characters += (text[i] & 0xC0) != 0x80;
+        }
+        if (characters <= shingling_.k) return whole(text);
+        starts_[characters] = text.size();
+        const std::size_t count = characters - shingling_.k + 1;
         if (hashes_.size() < count) hashes_.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
-            const std::size_t start = starts_[i], end = starts_[i + shingling_.k];
-            hashes_[i] = hash_bytes(shingling_.seed, text.data() + start, end - start);
+            const std::uint8_t *const window = text.data() + starts_[i];
+            hashes_[i] = hash_window(window, starts_[i + shingling_.k] - starts_[i], limit);
         }
         return {hashes_.data(), count};
+    }
+
+    // The same as `hash_bytes`; mostly a window is short and can be read as whole words.
+    std::uint64_t hash_window(const std::uint8_t *window, std::size_t length, const std::uint8_t *limit) const {
+        if (length > 16 || limit - window < 16) return hash_bytes(shingling_.seed, window, length);
+        const std::uint64_t start = start_ ^ (length * WORD_BASE);
+        const auto first = [](std::uint64_t word, std::size_t bytes) { return word & (~0ull >> (64 - 8 * bytes)); };
+        if (length <= 8) return mix(start ^ first(load_word(window), length));
+        return mix(mix(start ^ load_word(window)) ^ first(load_word(window + 8), length - 8));
     }
 
     void split(std::span<const std::uint8_t> text) {

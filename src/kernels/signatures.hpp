@@ -58,75 +58,149 @@ class OnePermutationSigner {
         const std::size_t size = minima_.size();
         if (values_.size() < hashes.size()) values_.resize(hashes.size()), groups_.resize(hashes.size());
         std::fill(minima_.begin(), minima_.end(), NONE);
-        for (std::uint64_t round = 0; round < ROUNDS; ++round) {
-            const std::uint64_t key = round == 0 ? 0 : mix(seed_ + round);
-            prepare(hashes.data(), hashes.size(), round, key, size, values_.data(), groups_.data());
-            place(hashes.size());
-            if (std::find(minima_.begin(), minima_.end(), NONE) == minima_.end()) break;
+        place_first(hashes);
+        std::size_t open = count_open(minima_.data(), size);
+        for (std::uint64_t round = 1; open > 0 && round < ROUNDS; ++round) {
+            open <= FEW ? fill_open(hashes, round) : place_again(hashes, round);
+            open = count_open(minima_.data(), size);
         }
-        for (std::size_t i = 0; i < size; ++i) {
-            if (minima_[i] == NONE) minima_[i] = least(hashes.data(), hashes.size(), mix(seed_ + ROUNDS + i));
-            signature[i] = static_cast<std::uint32_t>(minima_[i]);
-        }
+        for (std::size_t i = 0; open > 0 && i < size; ++i)
+            if (minima_[i] == NONE) minima_[i] = least(hashes, i);
+        std::transform(minima_.begin(), minima_.end(), signature.begin(),
+                       [](std::uint64_t least) { return static_cast<std::uint32_t>(least); });
     }
 
   private:
     static constexpr std::uint64_t ROUNDS = 3;
     static constexpr unsigned RANK_BITS = 61;  // the round stands above: an earlier one always wins
+    static constexpr std::size_t FEW = 8;      // open groups: each of them looks for its own
     std::uint64_t seed_;
     std::vector<std::uint64_t> minima_, values_;
     std::vector<std::uint32_t> groups_;
 
-    // Value and group of each shingle in this round.
+    NEARLY_CLONES static std::size_t count_open(const std::uint64_t *minima, std::size_t size) {
+        std::size_t open = 0;
+        for (std::size_t i = 0; i < size; ++i) open += minima[i] == NONE;
+        return open;
+    }
+
+    // No branch depends on the data, for none could be foretold.
+    void place_first(std::span<const std::uint64_t> hashes) {
+        std::uint64_t *const minima = minima_.data();
+        const std::size_t size = minima_.size();
+        for (const std::uint64_t hash : hashes) {
+            const std::size_t group = ((hash >> 32) * size) >> 32;
+            const std::uint64_t value = hash >> (64 - RANK_BITS), before = minima[group];
+            minima[group] = value < before ? value : before;
+        }
+    }
+
+    void place_again(std::span<const std::uint64_t> hashes, std::uint64_t round) {
+        const std::size_t size = minima_.size();
+        prepare(hashes.data(), hashes.size(), round, mix(seed_ + round), size, values_.data(), groups_.data());
+        for (std::size_t i = 0; i < hashes.size(); ++i) {
+            const std::uint64_t value = values_[i], before = minima_[groups_[i]];
+            minima_[groups_[i]] = value < before ? value : before;
+        }
+    }
+
+    // Value and group of each shingle in a later round.
     NEARLY_CLONES static void prepare(const std::uint64_t *hashes, std::size_t count, std::uint64_t round,
                                       std::uint64_t key, std::uint64_t size, std::uint64_t *values,
                                       std::uint32_t *groups) {
         for (std::size_t i = 0; i < count; ++i) {
-            const std::uint64_t hash = round == 0 ? hashes[i] : mix(hashes[i] ^ key);
+            const std::uint64_t hash = mix(hashes[i] ^ key);
             values[i] = round << RANK_BITS | hash >> (64 - RANK_BITS);
             groups[i] = static_cast<std::uint32_t>(((hash >> 32) * size) >> 32);
         }
     }
 
-    // No branch depends on the data, for none could be foretold.
-    void place(std::size_t count) {
-        std::uint64_t *const minima = minima_.data();
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::uint64_t value = values_[i], before = minima[groups_[i]];
-            minima[groups_[i]] = value < before ? value : before;
+    // The same, where few groups are open and most shingles fall into others. The hashes of a group
+    // are those from some number to another: the least of them is the least distance from the first.
+    void fill_open(std::span<const std::uint64_t> hashes, std::uint64_t round) {
+        hash_again(hashes.data(), hashes.size(), mix(seed_ + round), values_.data());
+        for (std::size_t i = 0; i < minima_.size(); ++i) {
+            if (minima_[i] != NONE) continue;
+            const std::uint64_t first = first_of(i), beyond = first_of(i + 1);
+            const std::uint64_t distance = least_distance(values_.data(), hashes.size(), first);
+            if (distance < beyond - first) minima_[i] = round << RANK_BITS | (first + distance) >> (64 - RANK_BITS);
         }
     }
 
-    NEARLY_CLONES static std::uint64_t least(const std::uint64_t *hashes, std::size_t count, std::uint64_t key) {
+    // The first hash of a group; modulo 2^64, as differences are.
+    std::uint64_t first_of(std::uint64_t group) const {
+        return ((group << 32) + minima_.size() - 1) / minima_.size() << 32;
+    }
+
+    NEARLY_CLONES static void hash_again(const std::uint64_t *hashes, std::size_t count, std::uint64_t key,
+                                         std::uint64_t *again) {
+        for (std::size_t i = 0; i < count; ++i) again[i] = mix(hashes[i] ^ key);
+    }
+
+    NEARLY_CLONES static std::uint64_t least_distance(const std::uint64_t *hashes, std::size_t count,
+                                                      std::uint64_t from) {
         std::uint64_t least = NONE;
         for (std::size_t i = 0; i < count; ++i) {
-            const std::uint64_t value = mix(hashes[i] ^ key);
+            const std::uint64_t distance = hashes[i] - from;
+            least = distance < least ? distance : least;
+        }
+        return least;
+    }
+
+    // The least of all shingles under a permutation of the group's own.
+    std::uint64_t least(std::span<const std::uint64_t> hashes, std::uint64_t group) const {
+        const std::uint64_t factor = mix(seed_ ^ mix(2 * group + 1)) | 1, term = mix(seed_ ^ mix(2 * group + 2));
+        return mix(least_product(hashes.data(), hashes.size(), factor, term));
+    }
+
+    NEARLY_CLONES static std::uint64_t least_product(const std::uint64_t *hashes, std::size_t count,
+                                                     std::uint64_t factor, std::uint64_t term) {
+        std::uint64_t least = NONE;
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t value = factor * hashes[i] + term;
             least = value < least ? value : least;
         }
         return least;
     }
 };
 
-// The key of a band: 32 bits of a hash of its rows.
-inline std::uint32_t band_key(std::span<const std::uint32_t> rows) {
-    std::uint64_t sum = 0, factor = GOLDEN;
-    for (const std::uint32_t row : rows) {
-        sum += (row + 1ull) * factor;
-        factor *= WORD_BASE;
-    }
-    return static_cast<std::uint32_t>(mix(sum) >> 32);
-}
-
 inline std::size_t sketch_words(std::size_t positions) { return (positions + 31) / 32; }
 
-// Two bits of every position, thirty-two positions a word: enough to tell how many agree.
-inline void sketch(std::span<const std::uint32_t> signature, std::uint64_t *words) {
-    for (std::size_t start = 0; start < signature.size(); start += 32) {
-        const auto part = signature.subspan(start, std::min<std::size_t>(32, signature.size() - start));
-        std::uint64_t word = 0;
-        for (std::size_t i = 0; i < part.size(); ++i) word |= static_cast<std::uint64_t>(part[i] & 3) << (2 * i);
-        words[start / 32] = word;
+// What is kept of a signature: of each band a key, 32 bits of a hash of its rows; and the sketch, two
+// bits of every position, thirty-two positions a word, enough to tell how many agree.
+class Keeper {
+  public:
+    Keeper(std::size_t bands, std::size_t rows) : bands_(bands), factors_(rows) {
+        std::uint64_t factor = GOLDEN;
+        for (std::uint64_t &mine : factors_) mine = factor, factor *= WORD_BASE;
     }
-}
+
+    void operator()(std::span<const std::uint32_t> signature, std::uint32_t *keys, std::uint64_t *words) const {
+        make_keys(signature.data(), bands_, factors_.data(), factors_.size(), keys);
+        make_sketch(signature.data(), signature.size(), words);
+    }
+
+  private:
+    std::size_t bands_;
+    std::vector<std::uint64_t> factors_;
+
+    NEARLY_CLONES static void make_keys(const std::uint32_t *signature, std::size_t bands, const std::uint64_t *factors,
+                                        std::size_t rows, std::uint32_t *keys) {
+        for (std::size_t b = 0; b < bands; ++b) {
+            std::uint64_t sum = 0;
+            for (std::size_t j = 0; j < rows; ++j) sum += (signature[b * rows + j] + 1ull) * factors[j];
+            keys[b] = static_cast<std::uint32_t>(mix(sum) >> 32);
+        }
+    }
+
+    NEARLY_CLONES static void make_sketch(const std::uint32_t *signature, std::size_t positions, std::uint64_t *words) {
+        for (std::size_t start = 0; start < positions; start += 32) {
+            const std::size_t end = std::min<std::size_t>(32, positions - start);
+            std::uint64_t word = 0;
+            for (std::size_t i = 0; i < end; ++i) word |= static_cast<std::uint64_t>(signature[start + i] & 3) << (2 * i);
+            words[start / 32] = word;
+        }
+    }
+};
 
 }  // namespace nearly

@@ -72,11 +72,12 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
     std::vector<std::uint64_t> words(count * sketch_words(positions)), pairs;
     std::vector<std::uint32_t> documents(count), keys(count);
     std::iota(documents.begin(), documents.end(), 0u);
+    const Keeper keeper(bands, rows);
+    std::vector<std::uint32_t> all_keys(count * bands);
     for (std::size_t i = 0; i < count; ++i)
-        sketch(std::span<const std::uint32_t>(all).subspan(i * positions, positions), &words[i * sketch_words(positions)]);
+        keeper(std::span<const std::uint32_t>(all).subspan(i * positions, positions), &all_keys[i * bands], &words[i * sketch_words(positions)]);
     for (std::size_t b = 0; b < bands; ++b) {
-        for (std::size_t i = 0; i < count; ++i)
-            keys[i] = band_key(std::span<const std::uint32_t>(all).subspan(i * positions + b * rows, rows));
+        for (std::size_t i = 0; i < count; ++i) keys[i] = all_keys[i * bands + b];
         for (const std::size_t hubs : {0, 4}) {
             const Candidates found = band_candidates(keys, documents, {words, sketch_words(positions)}, 6, hubs);
             pairs.insert(pairs.end(), found.pairs.begin(), found.pairs.end());

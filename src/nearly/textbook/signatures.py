@@ -5,7 +5,7 @@ signatures anywhere, in whatever language, must give these numbers. Texts are ta
 stand, already normalised.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from nearly.settings import Unit
 from nearly.textbook.papers import words
@@ -70,12 +70,13 @@ def _word_shingle_hashes(hashes: Sequence[int], k: int, seed: int) -> list[int]:
 def independent_signature(hashes: Iterable[int], positions: int, seed: int) -> list[int]:
     """Position i: the least a·x + b over all shingle hashes x, mixed, and its low 32 bits."""
     hashes = set(hashes)
-    signature = []
-    for i in range(positions):
-        a = mix(seed ^ mix(2 * i + 1)) | 1
-        b = mix(seed ^ mix(2 * i + 2))
-        signature.append(mix(min((a * x + b) % WORD for x in hashes)) % 2**32)
-    return signature
+    return [_least_of_all(hashes, i, seed) % 2**32 for i in range(positions)]
+
+
+def _least_of_all(hashes: Set[int], i: int, seed: int) -> int:
+    a = mix(seed ^ mix(2 * i + 1)) | 1
+    b = mix(seed ^ mix(2 * i + 2))
+    return mix(min((a * x + b) % WORD for x in hashes))
 
 
 def one_permutation_signature(hashes: Iterable[int], positions: int, seed: int) -> list[int]:
@@ -94,7 +95,7 @@ def one_permutation_signature(hashes: Iterable[int], positions: int, seed: int) 
         minima = placed | minima
     for i in range(positions):
         if i not in minima:
-            minima[i] = min(mix(x ^ mix((key + ROUNDS + i) % WORD)) for x in hashes)
+            minima[i] = _least_of_all(hashes, i, key)
     return [minima[i] % 2**32 for i in range(positions)]
 
 
