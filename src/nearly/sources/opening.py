@@ -173,7 +173,8 @@ def _open_tables(files: Files, name: str, request: _Request) -> Source:
 def _open_table(path: str, name: str, request: _Request) -> Part:
     kind = _KINDS[bare_ending(path)]
     if kind in ("csv", "tsv"):
-        return DelimitedPart(path, name, delimiter="\t" if kind == "tsv" else None)
+        delimiter = "\t" if kind == "tsv" else None
+        return DelimitedPart(request.connection, path, name, request.temporary, delimiter=delimiter)
     if kind in ("json", "jsonl"):
         lines = kind == "jsonl"
         return JsonPart(request.connection, path, name, request.temporary, lines=lines)
