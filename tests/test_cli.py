@@ -54,7 +54,7 @@ def test_pairs_are_shown_and_summed_up(call: Run, table: Path) -> None:
     assert code == 0
     assert [line.split()[:2] for line in out.splitlines()[::2]] == [["0.9876", "a"]]
     assert "4 documents, 1 exact copy\n2 pairs in 1 cluster" in err
-    assert "find at least 99% of pairs from 0.8 upwards" in err
+    assert "joined exactly (the corpus is small): all pairs from 0.8 upwards" in err
 
 
 def test_json_is_whole_and_exact(call: Run, table: Path) -> None:
@@ -329,16 +329,23 @@ def test_no_command_shows_help(call: Run) -> None:
 
 
 def test_a_bug_is_not_hidden(call: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nearly.pipeline.find", lambda *_: 1 / 0)
+    monkeypatch.setattr("nearly.pipeline.find", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         call("find", table)
 
 
 def test_a_full_disk_is_said(call: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fill(*_: object) -> None:
+    def fill(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("nearly.pipeline.find", fill)
     code, _, err = call("find", table)
     assert code == 2
     assert err.startswith("nearly: the disk is full")
+
+
+def test_the_method_and_its_promise_are_said(call: Run, table: Path) -> None:
+    _, _, err = call("find", table, "--method", "lsh", "--audit", "3")
+    assert "find at least 99% of pairs from 0.8 upwards" in err
+    assert "audit: 3 documents searched exactly, " in err
+    assert "precision 100.0%" in err

@@ -12,12 +12,12 @@ PACKAGE = Path(__file__).parents[1] / "src" / "nearly"
 #: From the ground up; a room may import its own floor's package and all floors below.
 FLOORS = [
     {"errors"},
-    {"arrays", "settings", "schemas", "families", "_kernels", "stop_words"},
-    {"tuning", "textbook", "results"},
+    {"arrays", "settings", "schemas", "families", "quadrature", "_kernels", "stop_words"},
+    {"methods", "tuning", "costs", "plots", "textbook", "results"},
     {"stages"},
     {"engines", "sources", "sinks", "plans"},
-    {"survivors", "tables", "comparing"},
-    {"pipeline"},
+    {"survivors", "tables", "comparing", "searching", "counting", "sampling", "auditing"},
+    {"pipeline", "advising"},
     {"api"},
     {"cli", "terminal", "__main__"},
 ]

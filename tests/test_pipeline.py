@@ -46,6 +46,33 @@ def test_all_pairs_are_those_of_the_textbook(texts, threshold, unit, k, raw):
     assert found_pairs(found) == {pair: float(s) for pair, s in expected.items()}
 
 
+@given(
+    texts=CORPORA,
+    threshold=st.sampled_from([0.3, 0.5, 0.6, 0.75, 0.8, 1.0]),
+    unit=st.sampled_from(["char", "word"]),
+    k=st.integers(1, 6),
+)
+def test_the_exact_method_gives_all_pairs_of_the_textbook(texts, threshold, unit, k):
+    options = {"unit": unit, "k": k}
+    found = nearly.find(texts, threshold=threshold, all_pairs=True, method="exact", **options)
+    expected = expected_pairs(texts, threshold, **options)
+    assert found_pairs(found) == {pair: float(s) for pair, s in expected.items()}
+
+
+def test_the_method_is_chosen_by_size_and_said():
+    small = nearly.find(corpus_of_notes())
+    assert (small.statistics["method"], small.statistics["why"]) == ("exact", "the corpus is small")
+    many = [f"document {i} of many" for i in range(5_001)]
+    words = nearly.find(many, unit="word", k=3)
+    assert words.statistics["method"] == "exact"
+    assert "cheaper" in words.statistics["why"]
+    assert nearly.dedup(many, unit="word", k=3).statistics["method"] == "lsh"
+    assert nearly.find(many, bands=4, rows=4).statistics["method"] == "lsh"
+    long = nearly.find([f"{text} " * 30 for text in many])
+    assert long.statistics["method"] == "lsh"
+    assert "hashing is cheaper" in long.statistics["why"]
+
+
 @given(texts=CORPORA, threshold=st.sampled_from([0.4, 0.6, 0.9]))
 def test_components_are_those_of_the_textbook(texts, threshold):
     found = nearly.find(texts, threshold=threshold, k=3, **SURE)
@@ -117,7 +144,15 @@ def corpus_of_notes(count=300):
     return texts + texts[:5]
 
 
-@pytest.mark.parametrize("options", [{}, {"scheme": "independent"}, {"unit": "word", "k": 2}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "lsh"},
+        {"method": "lsh", "scheme": "independent"},
+        {"method": "lsh", "unit": "word", "k": 2},
+        {"method": "exact"},
+    ],
+)
 def test_any_number_of_threads_and_batches_and_any_memory_give_the_same(options, tmp_path):
     texts = corpus_of_notes()
     expected = nearly.find(texts, threads=1, **options)
@@ -145,7 +180,7 @@ def test_recall_at_the_threshold_is_kept():
         shared = [f"{i}s{j}" for j in range(80)]
         a, b = ([f"{i}{name}{j}" for j in range(10)] for name in "ab")
         texts += [" ".join(random.permutation(shared + part)) for part in (a, b)]
-    found = nearly.find(texts, unit="word", k=1, threshold=0.8, recall=0.99)
+    found = nearly.find(texts, unit="word", k=1, threshold=0.8, recall=0.99, method="lsh")
     assert all(p == 0.8 for p in found.pairs["similarity"].to_pylist())
     assert len(found) / count > 0.99 - 4 * (0.99 * 0.01 / count) ** 0.5
 
@@ -153,7 +188,7 @@ def test_recall_at_the_threshold_is_kept():
 def test_giant_buckets_cost_linear_work_when_clusters_are_asked():
     base = " ".join(f"word{i}" for i in range(60))
     texts = [f"{base} number{i}" for i in range(3_000)]
-    clean = nearly.dedup(texts, unit="word", k=1, threshold=0.9)
+    clean = nearly.dedup(texts, unit="word", k=1, threshold=0.9, method="lsh")
     assert clean.removed.num_rows == len(texts) - 1
     assert clean.statistics["compared"] < 33 * len(texts) * clean.statistics["bands"]
 

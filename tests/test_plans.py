@@ -14,9 +14,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearly import plans
 from nearly.errors import MissingError, NearlyError, SinkError, SourceError
-from nearly.plans import Plan, apply_plan, check_plan, load_plan, make_plan, save_plan
+from nearly.plans import (
+    Decision,
+    Plan,
+    apply_plan,
+    applying,
+    check_plan,
+    load_plan,
+    make_plan,
+    save_plan,
+)
+from nearly.plans.files import File, digest_of
 
 SETTINGS = {"threshold": 0.8, "text": {"unit": "char", "stop_words": ("a", "the")}}
 
@@ -41,7 +50,7 @@ def files_in(folder: Path) -> set[str]:
     return {str(p.relative_to(folder)) for p in folder.rglob("*") if not p.is_dir()}
 
 
-def outcomes(decisions: list[plans.Decision]) -> list[str]:
+def outcomes(decisions: list[Decision]) -> list[str]:
     return [decision.outcome for decision in decisions]
 
 
@@ -277,16 +286,14 @@ class TestRefusing:
     def test_a_file_swapped_after_it_was_hashed(
         self, folder: Path, plan: Plan, name: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        digest = plans._digest
-
-        def swap_after_hashing(file: plans._File, who: str) -> str:
-            found = digest(file, who)
+        def swap_after_hashing(file: File, who: str) -> str:
+            found = digest_of(file, who)
             if file.name == name:
                 (folder / name).rename(folder / "moved")
                 (folder / name).write_text("precious")
             return found
 
-        monkeypatch.setattr(plans, "_digest", swap_after_hashing)
+        monkeypatch.setattr(applying, "digest_of", swap_after_hashing)
         decisions = apply_plan(replace(plan, removals=plan.removals[:1]))
         assert outcomes(decisions) == ["refused"]
         assert decisions[0].reason.endswith("changed while it was checked")
@@ -296,15 +303,15 @@ class TestRefusing:
     def test_a_file_written_while_it_is_hashed(
         self, folder: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        digest = plans._File.digest
+        digest = File.digest
 
-        def write_after_hashing(file: plans._File) -> str:
+        def write_after_hashing(file: File) -> str:
             found = digest(file)
             with open(folder / "a", "a") as target:
                 target.write("more")
             return found
 
-        monkeypatch.setattr(plans._File, "digest", write_after_hashing)
+        monkeypatch.setattr(File, "digest", write_after_hashing)
         decisions = apply_plan(replace(plan, removals=plan.removals[:1]))
         assert decisions[0].reason == "the file is being written to"
         assert (folder / "a").read_text() == "text of amore"

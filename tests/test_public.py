@@ -7,6 +7,7 @@ import pytest
 import nearly
 
 PUBLIC = [
+    "Advice",
     "Comparison",
     "Deduplicated",
     "Found",
@@ -21,6 +22,7 @@ PUBLIC = [
     "compare",
     "dedup",
     "find",
+    "tune",
 ]
 
 

@@ -23,10 +23,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nearly import sinks
 from nearly.errors import SinkError, SourceError
 from nearly.schemas import PAIRS
-from nearly.sinks import Outputs, check_output, write_table
+from nearly.sinks import Outputs, check_output, groups, staging, write_table
+from nearly.sinks.places import blaming
 
 TEXT_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 BINARY_ENDINGS = (".parquet", ".arrow", ".feather", ".ipc")
@@ -48,7 +48,7 @@ ROWS = [
 @pytest.fixture(autouse=True)
 def _small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few thousand rows are several groups: small tests then show what large files do."""
-    monkeypatch.setattr(sinks, "GROUP_ROWS", 2 * sinks.UNIT_ROWS)
+    monkeypatch.setattr(groups, "GROUP_ROWS", 2 * groups.UNIT_ROWS)
 
 
 def pairs(rows: list[tuple[str, str, float]]) -> pa.Table:
@@ -82,15 +82,15 @@ def names_in(folder: Path) -> set[str]:
 
 def failing(error: BaseException) -> Iterator[pa.RecordBatch]:
     """One group, which is written, and then an error."""
-    yield pairs([("a", "b", 0.5)]).take([0] * sinks.GROUP_ROWS).to_batches()[0]
+    yield pairs([("a", "b", 0.5)]).take([0] * groups.GROUP_ROWS).to_batches()[0]
     raise error
 
 
-class FullDisk(sinks._StagedFile):
+class FullDisk(staging._StagedFile):
     """Fails where the operating system would: below the handling of errors."""
 
     def write(self, _: Any, /) -> int:
-        with sinks._blaming(self._path):
+        with blaming(self._path):
             raise OSError(errno.ENOSPC, "No space left on device")
 
 
@@ -138,7 +138,7 @@ class TestEveryFormat:
     ) -> None:
         path = tmp_path / f"pairs{ending}"
         path.write_bytes(b"old")
-        monkeypatch.setattr(sinks, "_StagedFile", FullDisk)
+        monkeypatch.setattr(staging, "_StagedFile", FullDisk)
         with pytest.raises(SinkError, match=r"pairs.*the disk is full; free some space"):
             write_table(pairs(ROWS), PAIRS, path, force=True)
         assert path.read_bytes() == b"old"
@@ -222,8 +222,8 @@ def test_columns_of_every_type(tmp_path: Path) -> None:
 def test_many_groups_keep_their_order(
     tmp_path: Path, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sinks, "GROUP_ROWS", 10**6)
-    monkeypatch.setattr(sinks, limit, 2 * sinks.UNIT_ROWS)
+    monkeypatch.setattr(groups, "GROUP_ROWS", 10**6)
+    monkeypatch.setattr(groups, limit, 2 * groups.UNIT_ROWS)
     rows = [(f"a{i}", f"b{i}", float(i)) for i in range(5_000)]
     for ending in FEW_ENDINGS:
         write_table(pairs(rows), PAIRS, tmp_path / f"pairs{ending}")
@@ -373,14 +373,14 @@ class TestOverwriting:
     def test_a_folder_that_cannot_be_synced_is_no_failure(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        sync = sinks._sync
+        sync = staging._sync
 
         def sync_files_only(path: Path) -> None:
             if path.is_dir():
                 raise OSError(errno.EINVAL, "Invalid argument")
             sync(path)
 
-        monkeypatch.setattr(sinks, "_sync", sync_files_only)
+        monkeypatch.setattr(staging, "_sync", sync_files_only)
         write_table(pairs(ROWS), PAIRS, tmp_path / "pairs.csv")
         assert read(tmp_path / "pairs.csv") == ROWS
 

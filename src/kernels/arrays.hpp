@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -32,6 +33,12 @@ template <typename T> auto give(std::vector<T> &&values, std::initializer_list<s
 template <typename T> auto give(std::vector<T> &&values) {
     const std::size_t size = values.size();
     return give(std::move(values), {size});
+}
+
+template <typename T> auto give(std::unique_ptr<T[]> values, std::size_t size) {
+    T *const owned = values.release();
+    nb::capsule owner(owned, [](void *pointer) noexcept { delete[] static_cast<T *>(pointer); });
+    return nb::ndarray<nb::numpy, T>(owned, {size}, owner);
 }
 
 inline Texts texts_of(const Column<std::int64_t> &offsets, const Column<std::uint8_t> &data) {

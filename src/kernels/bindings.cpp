@@ -7,7 +7,9 @@
 #include <tuple>
 
 #include "arrays.hpp"
+#include "bind_join.hpp"
 #include "bind_normalise.hpp"
+#include "bind_overlaps.hpp"
 #include "candidates.hpp"
 #include "clusters.hpp"
 #include "jaccard.hpp"
@@ -95,6 +97,24 @@ static auto pieces(const Bytes &data, const Offsets &starts, const Offsets &ends
     return give(std::move(gathered));
 }
 
+static auto measure(const Offsets &offsets, const Bytes &data, std::string_view unit, std::size_t k,
+                    std::uint64_t seed) {
+    const Texts texts = texts_of(offsets, data);
+    std::vector<std::uint32_t> sizes(texts.size());
+    std::vector<std::uint64_t> contents(2 * texts.size());
+    {
+        Release release;
+        Shingler shingler(shingling_of(unit, k, seed));
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            sizes[i] = static_cast<std::uint32_t>(shingler(texts[i], texts.end()).size());
+            const Content content = hash_content(texts[i].data(), texts[i].size());
+            contents[2 * i] = content.high;
+            contents[2 * i + 1] = content.low;
+        }
+    }
+    return std::pair(give(std::move(sizes)), give(std::move(contents), {texts.size(), 2}));
+}
+
 static auto contents(const Offsets &offsets, const Bytes &data) {
     const Texts texts = texts_of(offsets, data);
     std::vector<std::uint64_t> all(2 * texts.size());
@@ -140,14 +160,15 @@ static auto unique_pairs(const Column<std::uint64_t> &pairs) {
 }
 
 static auto sets_of(const Offsets &offsets, const Bytes &data, std::string_view unit, std::size_t k,
-                    std::uint64_t seed) {
+                    std::uint64_t seed, bool sorted) {
     Sets sets;
     {
         const Texts texts = texts_of(offsets, data);
         Release release;
-        sets = shingle_sets(texts, shingling_of(unit, k, seed));
+        sets = shingle_sets(texts, shingling_of(unit, k, seed), sorted);
     }
-    return std::pair(give(std::move(sets.offsets)), give(std::move(sets.hashes)));
+    const auto size = static_cast<std::size_t>(sets.offsets.back());
+    return std::pair(give(std::move(sets.offsets)), give(std::move(sets.hashes), size));
 }
 
 static auto similarities(const Offsets &offsets, const Column<std::uint64_t> &hashes, const Column<std::uint32_t> &as,
@@ -214,19 +235,22 @@ NB_MODULE(_kernels, m) {
     m.def("signatures", &nearly::signatures, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "scheme"_a,
           "positions"_a);
     m.def("sign", &nearly::sign, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "scheme"_a, "bands"_a, "rows"_a);
+    m.def("measure", &nearly::measure, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a);
     m.def("gather", &nearly::pieces, "data"_a, "starts"_a, "ends"_a);
     m.def("contents", &nearly::contents, "offsets"_a, "data"_a);
     m.def("band_candidates", &nearly::candidates_of_band, "keys"_a, "documents"_a, "sketches"_a, "most_different"_a,
           "hubs"_a);
     m.def("shared_keys", &nearly::places_of_shared_keys, "keys"_a);
     m.def("unique_pairs", &nearly::unique_pairs, "pairs"_a);
-    m.def("shingle_sets", &nearly::sets_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a);
+    m.def("shingle_sets", &nearly::sets_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "in_order"_a = false);
     m.def("similarities", &nearly::similarities, "offsets"_a, "hashes"_a, "a"_a, "b"_a, "numerator"_a,
           "denominator"_a);
     m.def("cut_blocks", &nearly::ends_of_blocks, "a"_a, "b"_a, "lengths"_a, "limit"_a);
     m.def("shared", &nearly::shared, "a"_a, "b"_a);
     m.def("first_seen", &nearly::first_occurrences, "contents"_a);
     m.def("components", &nearly::components_of, "a"_a, "b"_a, "documents"_a);
-    bind_normalise(m);
     m.def("leaders", &nearly::leaders_of, "a"_a, "b"_a, "similarities"_a, "order"_a);
+    bind_normalise(m);
+    bind_overlaps(m);
+    nearly::bind_join(m);
 }

@@ -99,8 +99,7 @@ inline Candidates band_candidates(std::span<const std::uint32_t> keys, std::span
 
 // Sorted, each once. Most pairs come several times: a table is quicker than sorting them all.
 inline std::vector<std::uint64_t> sorted_unique(std::span<const std::uint64_t> pairs) {
-    HashTable seen;
-    seen.reset(pairs.size());
+    OpenTable seen(pairs.size());
     std::vector<std::uint64_t> unique;
     std::uint64_t all = 0;
     for (const std::uint64_t pair : pairs)

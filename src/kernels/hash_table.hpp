@@ -1,49 +1,92 @@
-// A set of 64-bit hashes, for loops that only add and ask.
+// Sets of 64-bit hashes, for loops that only add and ask.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <utility>
+#include <cstring>
+#include <span>
 #include <vector>
+
+#include "hashing.hpp"
 
 namespace nearly {
 
-// Open addressing, at least half of it free, so that a look takes a step or two.
-class HashTable {
+// Small sets, such as a document's: four places to a bucket, so that a look is one comparison of
+// four and no guess. The few hashes that find their bucket full are kept apart.
+class BucketTable {
   public:
     // Forgets everything and makes room for `count` hashes.
     void reset(std::size_t count) {
-        const auto bits = std::max(4, static_cast<int>(std::bit_width(2 * count)));
-        shift_ = static_cast<unsigned>(64 - bits);
-        slots_.assign((std::size_t{1} << bits) + 1, FREE);
-        has_free_value_ = false;
+        const auto bits = std::clamp(static_cast<unsigned>(std::bit_width(count)), 2u, MOST_BITS);
+        shift_ = 64 - bits;
+        // A free place holds a hash that belongs into another bucket: no look can take it for a find.
+        places_.assign(PLACES << bits, 0);
+        std::fill_n(places_.begin(), PLACES, ~std::uint64_t{0});
+        taken_.assign(std::size_t{1} << bits, 0);
+        apart_.clear();
     }
 
     // Whether it was not there yet.
     bool add(std::uint64_t hash) {
-        if (hash == FREE) return !std::exchange(has_free_value_, true);
+        const std::size_t bucket = hash >> shift_;
+        std::uint64_t *const places = places_.data() + bucket * PLACES;
+        if ((places[0] == hash) | (places[1] == hash) | (places[2] == hash) | (places[3] == hash)) return false;
+        if (taken_[bucket] < PLACES) {
+            places[taken_[bucket]++] = hash;
+            return true;
+        }
+        if (std::find(apart_.begin(), apart_.end(), hash) != apart_.end()) return false;
+        apart_.push_back(hash);
+        return true;
+    }
+
+    // How many of these are there.
+    std::size_t count(std::span<const std::uint64_t> hashes) const {
+        std::size_t found = look_up(places_.data(), shift_, hashes.data(), hashes.size());
+        for (const std::uint64_t hash : apart_) found += std::count(hashes.begin(), hashes.end(), hash);
+        return found;
+    }
+
+  private:
+    static constexpr std::size_t PLACES = 4;
+    static constexpr unsigned MOST_BITS = 24;
+    unsigned shift_ = 62;
+    std::vector<std::uint64_t> places_, apart_;
+    std::vector<std::uint8_t> taken_;
+
+    NEARLY_CLONES static std::size_t look_up(const std::uint64_t *places, unsigned shift, const std::uint64_t *hashes,
+                                             std::size_t count) {
+        typedef std::int64_t Four __attribute__((vector_size(PLACES * sizeof(std::int64_t))));
+        Four found{};  // minus one for each find, in the lane of its place
+        for (std::size_t i = 0; i < count; ++i) {
+            Four bucket;
+            std::memcpy(&bucket, places + (hashes[i] >> shift) * PLACES, sizeof bucket);
+            found += bucket == static_cast<std::int64_t>(hashes[i]);
+        }
+        return static_cast<std::size_t>(-(found[0] + found[1] + found[2] + found[3]));
+    }
+};
+
+// Large sets: open addressing, at least half of it free.
+class OpenTable {
+  public:
+    explicit OpenTable(std::size_t count)
+        : shift_(64 - static_cast<unsigned>(std::bit_width(2 * count + 1))), slots_(std::size_t{1} << (64 - shift_), FREE) {}
+
+    // Whether it was not there yet. The hash 0 is not for this table.
+    bool add(std::uint64_t hash) {
         std::size_t slot = hash >> shift_;
-        while (slots_[slot] != FREE && slots_[slot] != hash) slot = next(slot);
+        while (slots_[slot] != FREE && slots_[slot] != hash) slot = (slot + 1) & (slots_.size() - 1);
         if (slots_[slot] == hash) return false;
         slots_[slot] = hash;
         return true;
     }
 
-    bool has(std::uint64_t hash) const {
-        if (hash == FREE) return has_free_value_;
-        std::size_t slot = hash >> shift_;
-        while (slots_[slot] != FREE && slots_[slot] != hash) slot = next(slot);
-        return slots_[slot] == hash;
-    }
-
   private:
     static constexpr std::uint64_t FREE = 0;
-    unsigned shift_ = 60;
-    bool has_free_value_ = false;
+    unsigned shift_;
     std::vector<std::uint64_t> slots_;
-
-    std::size_t next(std::size_t slot) const { return slot + 1 < slots_.size() ? slot + 1 : 0; }
 };
 
 }  // namespace nearly

@@ -2,37 +2,42 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "hash_table.hpp"
+#include "radix.hpp"
 #include "shingles.hpp"
 
 namespace nearly {
 
 struct Sets {
     std::vector<std::int64_t> offsets{0};
-    std::vector<std::uint64_t> hashes;  // of each document, each once, in no order
+    // Of each document, each once. Memory for a hash a byte is asked for and only as
+    // much of it touched as there are shingles.
+    std::unique_ptr<std::uint64_t[]> hashes;
 };
 
-inline Sets shingle_sets(const Texts &texts, Shingling shingling) {
+inline Sets shingle_sets(const Texts &texts, Shingling shingling, bool sorted) {
     Shingler shingler(shingling);
-    HashTable seen;
+    BucketTable seen;
+    UniformSorter sort;
     Sets sets;
     sets.offsets.reserve(texts.size() + 1);
+    sets.hashes.reset(new std::uint64_t[static_cast<std::size_t>(texts.offsets.back() - texts.offsets.front()) + 1]);
+    std::uint64_t *end = sets.hashes.get();
     for (std::size_t i = 0; i < texts.size(); ++i) {
         const auto hashes = shingler(texts[i], texts.end());
+        std::uint64_t *const start = end;
         seen.reset(hashes.size());
-        std::size_t size = sets.hashes.size();
-        sets.hashes.resize(size + hashes.size());
         for (const std::uint64_t hash : hashes) {
-            sets.hashes[size] = hash;
-            size += seen.add(hash);
+            *end = hash;
+            end += seen.add(hash);
         }
-        sets.hashes.resize(size);
-        sets.offsets.push_back(static_cast<std::int64_t>(size));
+        if (sorted) sort(start, static_cast<std::size_t>(end - start));
+        sets.offsets.push_back(end - sets.hashes.get());
     }
     return sets;
 }
@@ -55,18 +60,13 @@ struct Threshold {
 
 using Set = std::span<const std::uint64_t>;
 
-// Compares one set with many: it is put in a table once, four places to a bucket, so that a look
-// is four comparisons and no guess. The few hashes that find their bucket full are kept apart.
+// Compares one set with many: it is put in a table once.
 class Comparer {
   public:
     void take(Set set) {
         size_ = set.size();
-        const auto bits = std::clamp(static_cast<unsigned>(std::bit_width(size_)), 2u, MOST_BITS);
-        shift_ = 64 - bits;
-        table_.assign(PLACES << bits, 0);
-        taken_.assign(std::size_t{1} << bits, 0);
-        apart_.clear();
-        for (const std::uint64_t hash : set) put(hash);
+        table_.reset(size_);
+        for (const std::uint64_t hash : set) table_.add(hash);
     }
 
     // How many are shared with another set, or fewer than `least` once that cannot be reached.
@@ -74,9 +74,7 @@ class Comparer {
         std::uint64_t shared = 0;
         for (std::size_t start = 0; start < other.size(); start += STRETCH) {
             if (shared + other.size() - start < least) return shared;
-            const Set part = other.subspan(start, std::min(STRETCH, other.size() - start));
-            shared += look_up(table_.data(), shift_, part.data(), part.size());
-            for (const std::uint64_t hash : apart_) shared += std::count(part.begin(), part.end(), hash);
+            shared += table_.count(other.subspan(start, std::min(STRETCH, other.size() - start)));
         }
         return shared;
     }
@@ -91,32 +89,9 @@ class Comparer {
     }
 
   private:
-    static constexpr std::size_t PLACES = 4;
-    static constexpr unsigned MOST_BITS = 22;
     static constexpr std::size_t STRETCH = 32;  // hashes between two looks at what is left
-    unsigned shift_ = 62;
+    BucketTable table_;
     std::size_t size_ = 0;
-    std::vector<std::uint64_t> table_, apart_;  // 0 is a free place, so the hash 0 is kept apart
-    std::vector<std::uint8_t> taken_;
-
-    void put(std::uint64_t hash) {
-        const std::size_t bucket = hash >> shift_;
-        if (taken_[bucket] == PLACES || hash == 0)
-            apart_.push_back(hash);
-        else
-            table_[bucket * PLACES + taken_[bucket]++] = hash;
-    }
-
-    NEARLY_CLONES static std::uint64_t look_up(const std::uint64_t *table, unsigned shift, const std::uint64_t *hashes,
-                                               std::size_t count) {
-        std::uint64_t found = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::uint64_t hash = hashes[i], *const bucket = table + (hash >> shift) * PLACES;
-            const bool is_there = (bucket[0] == hash) | (bucket[1] == hash) | (bucket[2] == hash) | (bucket[3] == hash);
-            found += is_there & (hash != 0);
-        }
-        return found;
-    }
 };
 
 // Where to cut a list of pairs so that the different documents of a block have at most `limit`

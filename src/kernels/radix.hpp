@@ -1,4 +1,4 @@
-// Sorting 64-bit words by some of their bits, stably and in linear time.
+// Sorting 64-bit words in linear time.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace nearly {
 
-// Least significant digit first, eleven bits at a time, over bits [from, to).
+// By some of their bits, stably. Least significant digit first, eleven bits at a time, over bits [from, to).
 // Digits in which all words agree cost one counting pass and no move.
 inline void radix_sort(std::vector<std::uint64_t> &words, unsigned from, unsigned to) {
     constexpr unsigned BITS = 11;
@@ -27,5 +27,32 @@ inline void radix_sort(std::vector<std::uint64_t> &words, unsigned from, unsigne
         words.swap(other);
     }
 }
+
+// Sorts different, uniformly distributed hashes: one scatter by their leading bits leaves almost
+// nothing for the insertion that follows.
+class UniformSorter {
+  public:
+    void operator()(std::uint64_t *hashes, std::size_t count) {
+        unsorted_.assign(hashes, hashes + count);
+        places_.assign(count + 1, 0);
+        for (const std::uint64_t hash : unsorted_) ++places_[place(hash, count) + 1];
+        for (std::size_t i = 0; i < count; ++i) places_[i + 1] += places_[i];
+        for (const std::uint64_t hash : unsorted_) hashes[places_[place(hash, count)]++] = hash;
+        for (std::size_t i = 1; i < count; ++i) {
+            const std::uint64_t hash = hashes[i];
+            std::size_t j = i;
+            for (; j > 0 && hashes[j - 1] > hash; --j) hashes[j] = hashes[j - 1];
+            hashes[j] = hash;
+        }
+    }
+
+  private:
+    std::vector<std::uint64_t> unsorted_;
+    std::vector<std::uint32_t> places_;
+
+    static std::size_t place(std::uint64_t hash, std::size_t count) {
+        return static_cast<std::size_t>(static_cast<unsigned __int128>(hash) * count >> 64);
+    }
+};
 
 }  // namespace nearly

@@ -71,7 +71,7 @@ class OnePermutationSigner {
     }
 
   private:
-    static constexpr std::uint64_t ROUNDS = 5;
+    static constexpr std::uint64_t ROUNDS = 3;
     static constexpr unsigned RANK_BITS = 61;  // the round stands above: an earlier one always wins
     std::uint64_t seed_;
     std::vector<std::uint64_t> minima_, values_;

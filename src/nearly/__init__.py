@@ -13,7 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nearly.api import dedup, find
+    from nearly.advising import Advice
+    from nearly.api import dedup, find, tune
     from nearly.comparing import compare
     from nearly.errors import (
         MissingError,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from nearly.settings import Settings, TextSettings
 
 __all__ = [
+    "Advice",
     "Comparison",
     "Deduplicated",
     "Found",
@@ -41,9 +43,11 @@ __all__ = [
     "compare",
     "dedup",
     "find",
+    "tune",
 ]
 
 _HOMES = {
+    "Advice": "nearly.advising",
     "Comparison": "nearly.results",
     "Deduplicated": "nearly.results",
     "Found": "nearly.results",
@@ -58,6 +62,7 @@ _HOMES = {
     "compare": "nearly.comparing",
     "dedup": "nearly.api",
     "find": "nearly.api",
+    "tune": "nearly.api",
 }
 
 

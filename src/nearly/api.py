@@ -8,16 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from nearly import pipeline
+from nearly import advising, pipeline
+from nearly.advising import Advice, Chooser
 from nearly.engines.base import Progress
 from nearly.engines.local import LocalEngine
 from nearly.engines.memory import spare_address_space
+from nearly.errors import SettingsError
 from nearly.results import Deduplicated, Found
 from nearly.settings import Options, Settings
 from nearly.sources import Skipped, open_source
 from nearly.survivors import Keep
 
-__all__ = ["dedup", "find"]
+__all__ = ["dedup", "find", "tune"]
 
 
 class Silence:
@@ -53,14 +55,18 @@ class Arguments(Running, Options, total=False):
     """Everything that `find` and `dedup` take."""
 
 
-def find(source: Any, **arguments: Unpack[Arguments]) -> Found:
+def find(source: Any, *, audit: int = 0, **arguments: Unpack[Arguments]) -> Found:
     """Find every pair of documents at least as similar as `threshold`.
 
     `source` is a path, a glob, a list of paths, a SQL query, a list of texts, a dict of id to
     text, or a pandas, polars or Arrow table. See `Running` and `Settings` for the arguments.
+    With `audit`, so many documents are searched exactly afterwards, and `statistics["audit"]`
+    says what recall that proves.
     """
+    if not (isinstance(audit, int) and audit >= 0):
+        raise SettingsError(f"audit is {audit!r}; give the number of documents to search exactly")
     with _run(source, arguments) as (opened, settings, engine, skipped):
-        return pipeline.find(opened, settings, engine, skipped)
+        return pipeline.find(opened, settings, engine, skipped, audited=audit)
 
 
 def dedup(source: Any, *, keep: str = "first", **arguments: Unpack[Arguments]) -> Deduplicated:
@@ -74,11 +80,40 @@ def dedup(source: Any, *, keep: str = "first", **arguments: Unpack[Arguments]) -
         return pipeline.dedup(opened, settings, engine, skipped, rule)
 
 
+def tune(
+    source: Any = None,
+    *,
+    chooser: Chooser = "goal",
+    sample: int = 500,
+    documents: int = 1_000_000,
+    **arguments: Unpack[Arguments],
+) -> Advice:
+    """Choose bands and rows, and foretell what they do.
+
+    With a source, `sample` of its documents are searched exactly against all, and what is
+    foretold is of this corpus; without one it is of so many `documents` of which nothing is
+    known. `chooser` is goal (`recall` at the threshold, at the least cost), area (the least sum
+    of both areas) or nearest (the rule of the papers); `bands` and `rows` overrule it. Takes
+    what `find` takes.
+    """
+    if source is None:
+        settings, _ = _divided(arguments)
+        return advising.advise(settings, chooser, documents)
+    with _run(source, arguments) as (opened, settings, engine, skipped):
+        return advising.survey(
+            opened,
+            settings,
+            engine,
+            skipped,
+            chooser=chooser,
+            sample=sample,
+            progress=arguments.get("progress") or Silence(),
+        )
+
+
 @contextmanager
 def _run(given: Any, arguments: Arguments) -> Iterator[tuple[Any, Settings, LocalEngine, Skipped]]:
-    options: dict[str, Any] = dict(arguments)
-    running = {name: options.pop(name) for name in Running.__annotations__ if name in options}
-    settings = Settings.of(**options)
+    settings, running = _divided(arguments)
     spare_address_space()
     folder = Path(tempfile.mkdtemp(prefix="nearly-", dir=running.get("temporary")))
     try:
@@ -104,3 +139,10 @@ def _run(given: Any, arguments: Arguments) -> Iterator[tuple[Any, Settings, Loca
     )
     with engine:
         yield source, settings, engine, Skipped(strict=running.get("strict", False))
+
+
+def _divided(arguments: Arguments) -> tuple[Settings, dict[str, Any]]:
+    """What is looked for, and how a run goes about it."""
+    options: dict[str, Any] = dict(arguments)
+    running = {name: options.pop(name) for name in Running.__annotations__ if name in options}
+    return Settings.of(**options), running

@@ -18,6 +18,7 @@ __all__ = [
     "Clustering",
     "Form",
     "Keeping",
+    "Method",
     "Options",
     "Scheme",
     "Settings",
@@ -33,6 +34,7 @@ Keeping = Literal["keep", "drop"]
 Form = Literal["NFC", "NFD", "NFKC", "NFKD", "none"]
 Scheme = Literal["one-permutation", "independent"]
 Clustering = Literal["components", "leader"]
+Method = Literal["auto", "exact", "lsh"]
 
 AUTO: Final = "auto"
 LONGEST_SHINGLE = 1_000
@@ -93,9 +95,10 @@ class Settings:
     seed: int = 1
     all_pairs: bool = False
     cluster: Clustering = "components"
+    method: Method = "auto"
 
     def __post_init__(self) -> None:
-        for name in ("scheme", "cluster"):
+        for name in ("scheme", "cluster", "method"):
             _check_choice(name, getattr(self, name), get_args(_CHOICES[name]))
         _check_fraction("threshold", self.threshold, "similarity runs from 0 to 1")
         _check_open_fraction("recall", self.recall)
@@ -166,6 +169,7 @@ class Options(TypedDict, total=False):
     seed: int
     all_pairs: bool
     cluster: Clustering
+    method: Method
 
 
 _CHOICES: dict[str, Any] = {
@@ -179,6 +183,7 @@ _CHOICES: dict[str, Any] = {
     "space": Spacing,
     "scheme": Scheme,
     "cluster": Clustering,
+    "method": Method,
 }
 
 #: What `raw` switches off, and the value that is "off".
@@ -221,7 +226,8 @@ def _check_open_fraction(name: str, given: object) -> None:
     if not _is_number(given) or not 0 < given < 1:  # type: ignore[operator]
         raise SettingsError(
             f"{name} is {given!r}; hashing finds a pair with a probability below 1: "
-            "give a number above 0 and below 1, for example 0.99"
+            "give a number above 0 and below 1, for example 0.99, or find every pair with "
+            "--method exact"
         )
 
 

@@ -6,14 +6,14 @@ The sources (azgomi, kth, manfredi, upc) are those of `nearly.textbook`; docs/tu
 the same in formulae.
 """
 
-import heapq
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from nearly.errors import SettingsError
 from nearly.families import Family, MinHash, Sketch
+from nearly.quadrature import integral
 
 __all__ = [
     "Areas",
@@ -24,11 +24,14 @@ __all__ = [
     "background",
     "curve",
     "expected_candidates",
+    "expected_meetings",
+    "expected_recall",
     "expected_seconds",
     "explicit",
     "for_recall",
     "half_point",
     "least_weighted_area",
+    "meeting_recall",
     "nearest_threshold",
     "steepest_point",
 ]
@@ -51,10 +54,6 @@ SECONDS_A_CANDIDATE = 15e-9
 UNRELATED_MEAN = 0.07
 RELATED_SHARE = 2e-4
 BACKGROUND_BINS = 200
-
-QUADRATURE_POINTS = 16
-QUADRATURE_TOLERANCE = 1e-13
-MOST_PANELS = 1_000
 
 
 # The band scheme: its curve, its thresholds and its areas
@@ -150,67 +149,13 @@ def areas(family: Family, threshold: float, similarities: Similarities | None = 
     """
     if similarities is None:
         return Areas(
-            _integral(lambda s: family.chance(s).found, 0, threshold),
-            _integral(lambda s: family.chance(s).missed, threshold, 1),
+            integral(lambda s: family.chance(s).found, 0, threshold),
+            integral(lambda s: family.chance(s).missed, threshold, 1),
         )
     return Areas(
         math.fsum(w * family.chance(s).found for s, w in similarities if s < threshold),
         math.fsum(w * family.chance(s).missed for s, w in similarities if s >= threshold),
     )
-
-
-def _integral(function: Callable[[float], float], low: float, high: float) -> float:
-    """The integral of a function that is nowhere negative, by adaptive quadrature.
-
-    The alternating sum of equation 2 cancels: with 500 bands F(1) has terms past 10^140. Here
-    all terms are positive, and the panel that errs most is halved until the errors together
-    are negligible.
-    """
-    panels = [_panel(function, low, high)]
-    while len(panels) < MOST_PANELS:
-        error = -math.fsum(panel[0] for panel in panels)
-        if error <= QUADRATURE_TOLERANCE * math.fsum(panel[1] for panel in panels):
-            break
-        _, _, left, right = heapq.heappop(panels)
-        middle = (left + right) / 2
-        heapq.heappush(panels, _panel(function, left, middle))
-        heapq.heappush(panels, _panel(function, middle, right))
-    return math.fsum(panel[1] for panel in panels)
-
-
-def _panel(
-    function: Callable[[float], float], low: float, high: float
-) -> tuple[float, float, float, float]:
-    """A panel of the integral, the worst first in order: minus its error, its value, its ends."""
-    middle = (low + high) / 2
-    whole = _gauss(function, low, high)
-    value = _gauss(function, low, middle) + _gauss(function, middle, high)
-    return -abs(value - whole), value, low, high
-
-
-def _gauss(function: Callable[[float], float], low: float, high: float) -> float:
-    half = (high - low) / 2
-    return half * math.fsum(w * function(low + half * (1 + x)) for x, w in _legendre())
-
-
-@cache
-def _legendre() -> tuple[tuple[float, float], ...]:
-    """Points and weights of Gauss-Legendre quadrature on [-1, 1], by Newton's method."""
-    n = QUADRATURE_POINTS
-    points = []
-    for i in range(n):
-        x = math.cos(math.pi * (i + 0.75) / (n + 0.5))
-        for _ in range(10):
-            before, value = 1.0, x
-            for degree in range(2, n + 1):
-                before, value = (
-                    value,
-                    ((2 * degree - 1) * x * value - (degree - 1) * before) / degree,
-                )
-            slope = n * (x * value - before) / (x * x - 1)
-            x -= value / slope
-        points.append((x, 2 / ((1 - x * x) * slope * slope)))
-    return tuple(points)
 
 
 # What a setting costs
@@ -242,6 +187,28 @@ def expected_candidates(
     shares = background() if similarities is None else similarities
     pairs = documents * (documents - 1) / 2
     return pairs * math.fsum(w * banding.family.probability(s) for s, w in shares)
+
+
+def expected_meetings(
+    banding: Banding, documents: int, similarities: Similarities | None = None
+) -> float:
+    """How often two documents meet in a bucket: a pair that shares three bands meets three times.
+
+    This is the work of looking; `expected_candidates` counts each pair once.
+    """
+    shares = background() if similarities is None else similarities
+    pairs = documents * (documents - 1) / 2
+    band = MinHash().and_(banding.rows)
+    return pairs * banding.bands * math.fsum(w * band.probability(s) for s, w in shares)
+
+
+def expected_recall(banding: Banding, threshold: float, similarities: Similarities) -> float:
+    """The share of the pairs from the threshold upwards that is found; 1 where there are none."""
+    above = [(s, w) for s, w in similarities if s >= threshold]
+    pairs = math.fsum(w for _, w in above)
+    if pairs == 0:
+        return 1.0
+    return math.fsum(w * banding.recall(s) for s, w in above) / pairs
 
 
 def expected_seconds(
@@ -322,14 +289,24 @@ def for_recall(
     similar pairs are found more often. Any b * r <= permutations may be chosen, at the least
     expected cost for so many documents of such similarities.
     """
+    choices = meeting_recall(threshold, recall, permutations)
+    cheapest = _cheapest(choices, documents, similarities)
+    return explicit(cheapest.bands, cheapest.rows, threshold, recall)
+
+
+def meeting_recall(threshold: float, recall: float, permutations: int) -> list[Banding]:
+    """For each number of rows the fewest bands that reach this recall at the threshold.
+
+    Without an agreement yet: `explicit` adds it. There is always one; a goal that no b * r <=
+    permutations reaches is an error.
+    """
     _check_goal(threshold, recall, permutations)
     missed = (1 - recall) * (1 - FILTER_PART)
     needed = ((_bands_needed(threshold, rows, missed), rows) for rows in range(1, permutations + 1))
     choices = [Banding(int(b), rows) for b, rows in needed if b * rows <= permutations]
     if not choices:
         raise SettingsError(_impossible(threshold, recall, permutations))
-    cheapest = _cheapest(choices, documents, similarities)
-    return explicit(cheapest.bands, cheapest.rows, threshold, recall)
+    return choices
 
 
 def explicit(bands: int, rows: int, threshold: float, recall: float) -> Banding:
@@ -390,7 +367,8 @@ def _check_goal(threshold: float, recall: float, permutations: int) -> None:
     if not 0 < recall < 1:
         raise SettingsError(
             f"recall is {recall!r}; hashing finds a pair with a probability below 1, however many "
-            "permutations it has: give a number above 0 and below 1, for example 0.99"
+            "permutations it has: give a number above 0 and below 1, for example 0.99, or find "
+            "every pair with --method exact"
         )
 
 

@@ -7,7 +7,9 @@
 #include "candidates.hpp"
 #include "clusters.hpp"
 #include "jaccard.hpp"
+#include "join.hpp"
 #include "normalise.hpp"
+#include "overlaps.hpp"
 #include "signatures.hpp"
 
 using namespace nearly;
@@ -49,6 +51,18 @@ template <typename Signer> static std::uint64_t sign_all(const Texts &texts, Shi
     return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
 }
 
+static std::uint64_t join_all(const Sets &sets) {
+    const Set all(sets.hashes.get(), static_cast<std::size_t>(sets.offsets.back()));
+    const std::vector<std::uint8_t> rarities = cell_rarities(count_cells(all, 12));
+    std::uint64_t digest = 0;
+    for (const Threshold threshold : {Threshold{1, 2}, Threshold{9, 10}, Threshold{1, 1}}) {
+        JoinSets ready(sets.offsets, all.data(), rarities, threshold);
+        ready.prepare(0, ready.size());
+        for (const bool within : {true, false}) digest += join(JoinIndex(ready, within), ready, 0, ready.size()).pairs.size();
+    }
+    return digest;
+}
+
 static std::uint64_t run(const Texts &texts, Shingling shingling) {
     const std::size_t bands = 5, rows = 3, positions = bands * rows, count = texts.size();
     std::vector<std::uint32_t> all(count * positions);
@@ -71,10 +85,15 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
     }
     pairs = sorted_unique(pairs);
 
-    const Sets sets = shingle_sets(texts, shingling);
+    const Sets sets = shingle_sets(texts, shingling, true);
+    const NumberedSets every{documents, sets.offsets, {sets.hashes.get(), static_cast<std::size_t>(sets.offsets.back())}};
+    const SoughtIndex sought({every.documents.first(9), every.offsets.first(10), every.hashes});
+    digest += search(sought, every, {1, 2}).found.size();
+    for (const std::uint32_t many : count_by_similarity(sought, every, 10)) digest = digest * 31 + many;
+    digest += join_all(sets);
     std::vector<std::uint32_t> as, bs;
     std::vector<double> similarities;
-    const auto set = [&](std::uint64_t i) { return Set(sets.hashes.data() + sets.offsets[i], sets.hashes.data() + sets.offsets[i + 1]); };
+    const auto set = [&](std::uint64_t i) { return Set(sets.hashes.get() + sets.offsets[i], sets.hashes.get() + sets.offsets[i + 1]); };
     Comparer comparer;
     for (const std::uint64_t pair : pairs) {
         comparer.take(set(pair >> 32));

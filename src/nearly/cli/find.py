@@ -25,6 +25,14 @@ __all__ = ["find"]
 @shared.text_options
 @shared.search_options
 @option("Search", "--all-pairs", is_flag=True, help="Spell out every pair of exact copies.")
+@option(
+    "Search",
+    "--audit",
+    metavar="NUMBER",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Search so many documents exactly afterwards, to prove the recall.",
+)
 @shared.signature_options
 @option(
     "Output",

@@ -17,6 +17,7 @@ from nearly.settings import (
     Clustering,
     Form,
     Keeping,
+    Method,
     Scheme,
     Settings,
     Spacing,
@@ -30,6 +31,7 @@ __all__ = [
     "given_source",
     "json_option",
     "library_arguments",
+    "optional_source_argument",
     "quiet_option",
     "run_options",
     "search_options",
@@ -63,6 +65,7 @@ File = click.Path(path_type=Path)
 source_argument = click.argument(
     "source", nargs=-1, required=True, type=click.Path(allow_dash=True)
 )
+optional_source_argument = click.argument("source", nargs=-1, type=click.Path(allow_dash=True))
 
 
 def _all(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decorated], Decorated]:
@@ -132,6 +135,9 @@ signature_options = _all(
 search_options = _all(
     _setting("Search", "--threshold", "-t", kind=float, help="The least similarity of a pair."),
     _setting("Search", "--recall", kind=float, help="Find at least this share of such pairs."),
+    _setting(
+        "Search", "--method", kind=Method, help="Join exactly, hash, or take the cheaper way."
+    ),
     _setting("Search", "--bands", kind=int, help="Bands of a signature, instead of a recall."),
     _setting("Search", "--rows", kind=int, help="Rows of a band; goes with --bands."),
     _setting(

@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "dedup": "Write a clean copy of a table, or a plan for a folder.",
     "apply": "Show or carry out the plan for a folder.",
     "compare": "Compare two text files.",
+    "tune": "Choose bands and rows, and foretell what they do.",
     "completion": "Print the completion script of a shell.",
 }
 

@@ -16,7 +16,9 @@ from nearly.cli.messages import say
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from nearly.advising import Advice
     from nearly.results import Deduplicated, Found
+    from nearly.settings import Settings
     from nearly.sinks import Outputs
 
 __all__ = [
@@ -44,6 +46,8 @@ def say_summary(result: Found | Deduplicated, outcome: str) -> None:
     statistics = result.statistics
     for line in (_read(statistics), outcome, _method(result)):
         say(line)
+    if "audit" in statistics:
+        say(_proof(statistics["audit"]))
 
 
 def _read(statistics: Mapping[str, Any]) -> str:
@@ -58,16 +62,32 @@ def _read(statistics: Mapping[str, Any]) -> str:
 
 def _method(result: Found | Deduplicated) -> str:
     """The promise that was kept, and what it took."""
-    from nearly.pipeline import choose_banding
-
     settings, statistics = result.settings, result.statistics
-    recall = choose_banding(settings).recall(settings.threshold)
     seconds = sum(statistics["seconds"].values())
     return (
-        f"{settings.text.unit} {settings.text.k}-shingles; {statistics['bands']} bands of "
-        f"{statistics['rows']} rows find at least {_percent(recall)} of pairs from "
-        f"{settings.threshold:g} upwards; {seconds:.2f} s"
+        f"{settings.text.unit} {settings.text.k}-shingles; {_promise(settings, statistics)} "
+        f"from {settings.threshold:g} upwards; {seconds:.2f} s"
     )
+
+
+def _proof(audit: Mapping[str, Any]) -> str:
+    """What the audit showed."""
+    return (
+        f"audit: {count(audit['documents'], 'document')} searched exactly, "
+        f"{audit['found']:,} of their {count(audit['pairs'], 'pair')} found: recall "
+        f"{audit['recall']:.1%} ({audit['low']:.1%} to {audit['high']:.1%}, 95% confidence), "
+        f"precision {audit['precision']:.1%}"
+    )
+
+
+def _promise(settings: Settings, statistics: Mapping[str, Any]) -> str:
+    if statistics["method"] == "exact":
+        return f"joined exactly ({statistics['why']}): all pairs"
+    from nearly.pipeline import choose_banding
+
+    recall = choose_banding(settings).recall(settings.threshold)
+    found = f"{statistics['bands']} bands of {statistics['rows']} rows"
+    return f"{found} find at least {_percent(recall)} of pairs"
 
 
 def _percent(share: float) -> str:
@@ -80,7 +100,7 @@ def count(number: int, noun: str, nouns: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
-def say_skipped(result: Found | Deduplicated, listed_in: object | None) -> None:
+def say_skipped(result: Found | Deduplicated | Advice, listed_in: object | None) -> None:
     """The first skipped records with their reasons; said even when nothing else is."""
     total = result.statistics["skipped"]
     for skipped in result.skipped.slice(0, MOST_NAMED).to_pylist():
@@ -91,7 +111,7 @@ def say_skipped(result: Found | Deduplicated, listed_in: object | None) -> None:
         say(f"skipped {more:,} more; {where}")
 
 
-def ending(result: Found | Deduplicated, *, fail: bool = False) -> int:
+def ending(result: Found | Deduplicated | Advice, *, fail: bool = False) -> int:
     """The exit code of a run that finished."""
     if result.statistics["skipped"]:
         return exits.INCOMPLETE

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearly.methods import Choice
 from nearly.settings import Settings
 from nearly.stages.pairs import Documents, Packed, Pairs
 from nearly.tuning import Banding
@@ -43,6 +44,7 @@ class Corpus(Protocol):
     """Documents that an engine has read, held and signed, known by their numbers."""
 
     settings: Settings  # with k decided
+    choice: Choice  # the method, decided
     representatives: Documents  # the first of each text
     copies: Documents  # documents whose text came before
     originals: Documents  # the representative of each of them
@@ -71,10 +73,18 @@ AnyCorpus = TypeVar("AnyCorpus", bound=Corpus)
 class Engine(Protocol[AnyCorpus]):
     """Where a pipeline runs, and the kind of corpus that it holds."""
 
-    compared: int  # pairs that met in a bucket
+    threads: int
+    progress: Progress
+    compared: int  # pairs that met, in a bucket or by a rare shingle
+    verified: int  # of these, pairs whose sets were compared
 
-    def load(self, source: Reading, settings: Settings, banding: Banding) -> AnyCorpus:
-        """Read, hold and sign documents; find the copies among them."""
+    def load(
+        self, source: Reading, settings: Settings, banding: Banding, *, clusters_only: bool
+    ) -> AnyCorpus:
+        """Read and hold documents, sign them where that is the method; find the copies."""
+
+    def join(self, corpus: AnyCorpus, threshold: Fraction) -> Pairs:
+        """All pairs of representatives that reach the threshold, none missed."""
 
     def candidates(self, corpus: AnyCorpus, banding: Banding, *, hubs: int) -> Packed:
         """Packed pairs of representatives that share a bucket and agree enough."""

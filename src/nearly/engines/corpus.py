@@ -11,6 +11,7 @@ from nearly import _kernels
 from nearly.arrays import column_of, matrix_of, numbers_of, spans
 from nearly.engines.memory import Budget
 from nearly.engines.spool import ColumnStore, RowStore, TextStore
+from nearly.methods import Choice
 from nearly.settings import Settings
 from nearly.stages.pairs import Documents
 from nearly.stages.sign import sketch_words
@@ -32,6 +33,7 @@ class LocalCorpus:
     """Filled in two steps, `add` and `add_signed`, batch by batch in the same order."""
 
     settings: Settings
+    choice: Choice
 
     def __init__(self, id_type: pa.DataType, banding: Banding, budget: Budget, folder: Path):
         self.text_store = TextStore(budget, folder)
@@ -42,7 +44,6 @@ class LocalCorpus:
         self._id_type = id_type
         self._ids = _id_store(id_type, budget, folder)
         self._id_contents = RowStore(np.uint64, 2, budget, folder)
-        self._characters = 0
         self._sizes: list[npt.NDArray[np.uint32]] = []
         self._contents = RowStore(np.uint64, 2, budget, folder)
 
@@ -57,9 +58,7 @@ class LocalCorpus:
     def add(self, batch: pa.RecordBatch, *, check_ids: bool) -> None:
         """The next documents: row, id, text, and perhaps one column more."""
         texts, ids = batch.column("text"), batch.column("id")
-        offsets, data = spans(texts)
         self.text_store.append(texts)
-        self._characters += _count_characters(data[offsets[0] : offsets[-1]])
         self._rows.append(numbers_of(batch.column("row")).reshape(-1, 1))
         self._add_ids(ids, check=check_ids)
         if batch.num_columns > 3:
@@ -82,10 +81,11 @@ class LocalCorpus:
         """Settings in which k is a number: the mean length decides where it was 'auto'."""
         if settings.text.k != "auto":
             return settings
-        return settings.with_k(auto_k(settings.text.unit, self._characters / max(1, len(self))))
+        characters = sum(_count_characters(texts) for texts in self.text_store.chunks())
+        return settings.with_k(auto_k(settings.text.unit, characters / max(1, len(self))))
 
     def chunks(self) -> Iterator[pa.RecordBatch]:
-        """All texts again, in the pieces they came in."""
+        """The texts that are there now once more, in the pieces they came in."""
         for texts in self.text_store.chunks():
             yield pa.record_batch([texts], names=["text"])
 
@@ -93,12 +93,14 @@ class LocalCorpus:
         """The next documents, signed."""
         self._sizes.append(numbers_of(signed.column("size")))
         self._contents.append(matrix_of(signed.column("content"), np.uint64))
-        self.keys.append(matrix_of(signed.column("keys"), np.uint32))
-        self.sketches.append(matrix_of(signed.column("sketch"), np.uint64))
+        if self.choice.method == "lsh":
+            self.keys.append(matrix_of(signed.column("keys"), np.uint32))
+            self.sketches.append(matrix_of(signed.column("sketch"), np.uint64))
 
     def finish(self) -> None:
         """All documents are in: who is empty, whose id came before, who is a copy of whom."""
         sizes = np.concatenate(self._sizes) if self._sizes else np.empty(0, np.uint32)
+        self.sizes = sizes
         is_again = _is_again(self._id_contents, len(sizes))
         self.repeated = np.flatnonzero(is_again).astype(np.uint32)
         self.empty = np.flatnonzero((sizes == 0) & ~is_again).astype(np.uint32)
@@ -139,8 +141,9 @@ def _id_store(id_type: pa.DataType, budget: Budget, folder: Path) -> TextStore |
     return TextStore(budget, folder)
 
 
-def _count_characters(data: npt.NDArray[np.uint8]) -> int:
-    return int(np.count_nonzero((data & 0xC0) != 0x80))
+def _count_characters(texts: pa.LargeStringArray) -> int:
+    offsets, data = spans(texts)
+    return int(np.count_nonzero((data[offsets[0] : offsets[-1]] & 0xC0) != 0x80))
 
 
 def _is_again(id_contents: RowStore, count: int) -> npt.NDArray[np.bool_]:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -17,10 +18,12 @@ from nearly import _kernels
 from nearly.engines.base import Progress, Reading
 from nearly.engines.corpus import LocalCorpus
 from nearly.engines.memory import Budget
+from nearly.methods import choose_method, most_text_to_join
 from nearly.settings import Settings
 from nearly.stages.candidates import candidates, unique
+from nearly.stages.join import Block, Workers, gather, join, memory_of
 from nearly.stages.pairs import Documents, Packed, Pairs, join_pairs, split_pairs
-from nearly.stages.sign import sign
+from nearly.stages.sign import measure, sign
 from nearly.stages.verify import ShingleSets, shingle_sets, similarities
 from nearly.tuning import Banding
 
@@ -30,7 +33,8 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 MOST_PENDING = 2_000_000  # candidates that wait to be merged with those of other bands
-BLOCK_TEXT = 2**22  # bytes of text whose shingle sets are held at once: eight bytes a character
+BLOCK_TEXT = 2**20  # bytes of text in a block; its shingle sets are eight times as large
+LEAST_ROOM = 2**24  # bytes that a join may take, however small the budget is
 
 
 class LocalEngine:
@@ -46,8 +50,9 @@ class LocalEngine:
     ):
         self.threads = threads or len(os.sched_getaffinity(0))
         self.compared = 0
+        self.verified = 0
         self._folder = folder
-        self._progress = progress
+        self.progress = progress
         self._budget = Budget(memory)
         self._pool = ThreadPoolExecutor(self.threads)
 
@@ -57,22 +62,46 @@ class LocalEngine:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def load(self, source: Reading, settings: Settings, banding: Banding) -> LocalCorpus:
+    def load(
+        self, source: Reading, settings: Settings, banding: Banding, *, clusters_only: bool
+    ) -> LocalCorpus:
         """Documents as they come, signed while the next ones are read."""
         corpus = LocalCorpus(source.id_type, banding, self._budget, self._folder)
-        self._progress.stage("read and sign", None)
-        held = self._hold(corpus, source)
-        if settings.text.k == "auto":
-            total = sum(1 for _ in held)
-            held = iter(corpus.chunks())
-            self._progress.stage("sign", total)
-        corpus.settings = settings = corpus.decide_k(settings)
-        for signed in self._map(lambda batch: sign(batch, settings, banding), held):
+        self.progress.stage("read and sign", None)
+        coming = self._hold(corpus, source)
+        self._decide(corpus, coming, settings, clusters_only=clusters_only)
+
+        def sign_or_measure(batch: pa.RecordBatch) -> pa.RecordBatch:
+            if corpus.choice.method == "exact":
+                return measure(batch, corpus.settings)
+            return sign(batch, corpus.settings, banding)
+
+        batches = itertools.chain(corpus.chunks(), coming)
+        for signed in self._map(sign_or_measure, batches):
             corpus.add_signed(signed)
-            self._progress.advance()
+            self.progress.advance()
             self._budget.check()
         corpus.finish()
         return corpus
+
+    def _decide(
+        self,
+        corpus: LocalCorpus,
+        coming: Iterator[pa.RecordBatch],
+        settings: Settings,
+        *,
+        clusters_only: bool,
+    ) -> None:
+        """Read on until k and the method can be decided: to the end, or to enough for hashing."""
+        most = 0 if settings.method != "auto" else most_text_to_join(settings)
+        text = 0
+        while text <= most or settings.text.k == "auto":
+            batch = next(coming, None)
+            if batch is None:
+                break
+            text += batch.column("text").nbytes
+        corpus.settings = corpus.decide_k(settings)
+        corpus.choice = choose_method(settings, len(corpus), text, clusters_only=clusters_only)
 
     def _hold(self, corpus: LocalCorpus, source: Reading) -> Iterator[pa.RecordBatch]:
         for batch in source.batches:
@@ -82,7 +111,7 @@ class LocalEngine:
 
     def candidates(self, corpus: LocalCorpus, banding: Banding, *, hubs: int) -> Packed:
         """Band by band; a pair that shares several buckets is kept once."""
-        self._progress.stage("candidates", banding.bands)
+        self.progress.stage("candidates", banding.bands)
         documents = corpus.representatives
 
         def of_band(band: int) -> tuple[Packed, int]:
@@ -97,7 +126,7 @@ class LocalEngine:
             pending += len(pairs)
             if pending > MOST_PENDING:
                 found, pending = [unique(found)], 0
-            self._progress.advance()
+            self.progress.advance()
         return unique(found)
 
     def _band_candidates(
@@ -120,56 +149,62 @@ class LocalEngine:
         first, second = split_pairs(pairs)
         return join_pairs(documents[first], documents[second]), compared
 
+    def join(self, corpus: LocalCorpus, threshold: Fraction) -> Pairs:
+        """All pairs that reach the threshold, by the exact join, in blocks that fit in memory."""
+        self.progress.stage("join", None)
+        documents = corpus.representatives
+        documents = documents[np.argsort(corpus.sizes[documents], kind="stable")]
+        shingles = int(corpus.sizes[documents].sum(dtype=np.int64))
+        needed = memory_of(len(documents), shingles, threshold, self.threads)
+        room = max(self._budget.limit, LEAST_ROOM)
+        count = 1 if needed <= room else 4 * needed // room
+        ends = np.cumsum(corpus.sizes[documents], dtype=np.int64) * count // (shingles + 1)
+        blocks = np.split(documents, np.flatnonzero(np.diff(ends)) + 1)
+        loads = [partial(self._load_block, corpus, np.sort(block)) for block in blocks]
+        parts = []
+        for part in join(loads, threshold, Workers(self._map, self.threads)):
+            self.compared += part.met
+            self.verified += part.verified
+            self.progress.advance()
+            parts.append(part)
+        return gather(parts)
+
+    def _load_block(self, corpus: LocalCorpus, documents: Documents) -> Block:
+        size = max(1, -(-len(documents) // (4 * self.threads)))
+        slices = [documents[start : start + size] for start in range(0, len(documents), size)]
+
+        def of_slice(part: Documents) -> ShingleSets:
+            return shingle_sets(corpus.text_store.take(part), corpus.settings, in_order=True)
+
+        parts = list(self._map(of_slice, slices))
+        sizes = [np.diff(offsets) for offsets, _ in parts]
+        return Block(
+            documents=documents,
+            offsets=np.cumsum(np.concatenate([np.zeros(1, np.int64), *sizes])),
+            hashes=np.concatenate([np.empty(0, np.uint64), *(hashes for _, hashes in parts)]),
+        )
+
     def verify(self, corpus: LocalCorpus, candidates: Packed, threshold: Fraction) -> Pairs:
         """Block by block, so that no more sets are held than fit."""
-        self._progress.stage("verify", len(candidates))
+        self.progress.stage("verify", len(candidates))
         first, second = split_pairs(candidates)
+        self.verified += len(candidates)
         similarity = np.empty(len(candidates))
-        for block in self._blocks(corpus, first, second):
-            similarity[block] = self._similarities(corpus, first[block], second[block], threshold)
-            self._progress.advance(block.stop - block.start)
+        blocks = self._blocks(corpus, first, second)
+
+        def of_block(block: slice) -> npt.NDArray[np.float64]:
+            return _verify(corpus, first[block], second[block], threshold)
+
+        for block, found in zip(blocks, self._map(of_block, blocks), strict=True):
+            similarity[block] = found
+            self.progress.advance(len(found))
         kept = similarity >= 0
         return Pairs(first=first[kept], second=second[kept], similarity=similarity[kept])
 
-    def _blocks(self, corpus: LocalCorpus, first: Documents, second: Documents) -> Iterator[slice]:
+    def _blocks(self, corpus: LocalCorpus, first: Documents, second: Documents) -> list[slice]:
         """Runs of pairs whose documents have so much text that their sets can be held."""
         ends = _kernels.cut_blocks(first, second, corpus.lengths(), BLOCK_TEXT)
-        for start, stop in itertools.pairwise([0, *ends.tolist()]):
-            yield slice(start, stop)
-
-    def _similarities(
-        self,
-        corpus: LocalCorpus,
-        first: Documents,
-        second: Documents,
-        threshold: Fraction,
-    ) -> npt.NDArray[np.float64]:
-        is_needed = np.zeros(len(corpus), bool)
-        is_needed[first] = True
-        is_needed[second] = True
-        documents = np.flatnonzero(is_needed).astype(np.uint32)
-        places = np.zeros(len(corpus), np.uint32)
-        places[documents] = np.arange(len(documents), dtype=np.uint32)
-        sets = self._sets(corpus, documents)
-
-        def of_part(part: slice) -> npt.NDArray[np.float64]:
-            return similarities(sets, places[first[part]], places[second[part]], threshold)
-
-        return np.concatenate(list(self._map(of_part, self._parts(len(first)))))
-
-    def _sets(self, corpus: LocalCorpus, documents: Documents) -> ShingleSets:
-        def of_part(part: slice) -> ShingleSets:
-            return shingle_sets(corpus.text_store.take(documents[part]), corpus.settings)
-
-        parts = list(self._map(of_part, self._parts(len(documents))))
-        sizes = np.concatenate([np.diff(offsets) for offsets, _ in parts])
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        return offsets, np.concatenate([hashes for _, hashes in parts])
-
-    def _parts(self, count: int) -> list[slice]:
-        """A few parts a thread, so that none waits long for the others."""
-        size = max(1, -(-count // (4 * self.threads)))
-        return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+        return [slice(start, stop) for start, stop in itertools.pairwise([0, *ends.tolist()])]
 
     def _map(
         self, function: Callable[[Given], Made], items: Iterable[Given], width: int | None = None
@@ -182,3 +217,18 @@ class LocalEngine:
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
+
+
+def _verify(
+    corpus: LocalCorpus, first: Documents, second: Documents, threshold: Fraction
+) -> npt.NDArray[np.float64]:
+    """Similarities of a block of pairs; each document's set is made once."""
+    lowest = int(first.min())
+    is_needed = np.zeros(int(second.max()) - lowest + 1, bool)
+    is_needed[first - lowest] = True
+    is_needed[second - lowest] = True
+    documents = np.flatnonzero(is_needed)
+    places = np.empty(len(is_needed), np.uint32)
+    places[documents] = np.arange(len(documents), dtype=np.uint32)
+    sets = shingle_sets(corpus.text_store.take(documents + lowest), corpus.settings)
+    return similarities(sets, places[first - lowest], places[second - lowest], threshold)

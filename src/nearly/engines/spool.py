@@ -105,8 +105,8 @@ class TextStore:
         self.held = 0
 
     def chunks(self) -> Iterator[pa.LargeStringArray]:
-        """All texts, in the pieces they came in."""
-        for start, end in itertools.pairwise(self._starts):
+        """The texts that are there now, in the pieces they came in."""
+        for start, end in itertools.pairwise(tuple(self._starts)):
             yield self.take(np.arange(start, end))
 
     def take(self, documents: Documents) -> pa.LargeStringArray:

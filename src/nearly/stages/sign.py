@@ -16,7 +16,7 @@ from nearly.settings import Settings
 from nearly.stages.normalise import normalise
 from nearly.tuning import Banding
 
-__all__ = ["SIGNED_COLUMNS", "sign", "signatures", "sketch_words"]
+__all__ = ["SIGNED_COLUMNS", "measure", "sign", "signatures", "sketch_words"]
 
 #: size: number of shingles, repeats included; content: 128 bits that stand for the whole text;
 #: keys: 32 bits a band; sketch: 2 bits a position.
@@ -38,6 +38,18 @@ def sign(batch: pa.RecordBatch, settings: Settings, banding: Banding) -> pa.Reco
     packed = [binary_rows(matrix) for matrix in (contents, keys, sketches)]
     columns = [column_of(sizes), *packed]
     return pa.record_batch(columns, names=list(SIGNED_COLUMNS))
+
+
+def measure(batch: pa.RecordBatch, settings: Settings) -> pa.RecordBatch:
+    """Only what does not need a signature: `size` and `content`."""
+    text = settings.text
+    sizes, contents = _kernels.measure(
+        *spans(normalise(batch.column("text"), text)),
+        unit=text.unit,
+        k=text.whole_k,
+        seed=settings.seed,
+    )
+    return pa.record_batch([column_of(sizes), binary_rows(contents)], names=["size", "content"])
 
 
 def signatures(

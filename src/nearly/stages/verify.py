@@ -26,13 +26,16 @@ def exact_ratio(threshold: float) -> Fraction:
     return Fraction(repr(float(threshold)))
 
 
-def shingle_sets(texts: pa.LargeStringArray, settings: Settings) -> ShingleSets:
-    """Each document's set of shingles, as hashes."""
+def shingle_sets(
+    texts: pa.LargeStringArray, settings: Settings, *, in_order: bool = False
+) -> ShingleSets:
+    """Each document's set of shingles, as hashes, sorted where that is asked for."""
     return _kernels.shingle_sets(
         *spans(normalise(texts, settings.text)),
         unit=settings.text.unit,
         k=settings.text.whole_k,
         seed=settings.seed,
+        in_order=in_order,
     )
 
 

@@ -1,0 +1,111 @@
+"""Does what `nearly.tune` foretells come true? Three real corpora, the best few settings of each.
+
+Foretold from 500 documents searched exactly, and then run: how often two documents meet in a
+bucket, how many pairs are candidates, which share of the true pairs is found, time and memory.
+Truth is that of `truth.py`; exact copies are left out of it, for they are found without a search.
+
+    python bench/tuning.py [--data DIR]
+"""
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import harness
+import numpy as np
+import pyarrow.parquet as pq
+import truth
+
+import nearly
+from nearly import api, pipeline
+from nearly.tuning import Banding
+
+CORPORA = ("debian/docs", "licences/docs", "tweets/troll-300k")
+THRESHOLD, RECALL, K = 0.8, 0.99, 5
+TEXT: dict[str, Any] = {"raw": True, "k": K, "threshold": THRESHOLD, "recall": RECALL}
+
+
+def true_pairs(path: Path) -> int:
+    """The number of pairs of distinct texts that reach the threshold."""
+    pairs = truth.truth(path, "char", K, THRESHOLD)
+    first: dict[str, int] = {}
+    texts = pq.read_table(path, columns=["text"])["text"].to_pylist()
+    is_first = np.array([first.setdefault(text, i) == i for i, text in enumerate(texts)])
+    return int((is_first[pairs["a"].to_numpy()] & is_first[pairs["b"].to_numpy()]).sum())
+
+
+def candidates(path: Path, banding: Banding) -> int:
+    """Pairs that meet in some bucket, each counted once: before the agreement filter."""
+    everything = Banding(banding.bands, banding.rows, agreement=0)
+    with api._run(str(path), TEXT) as (source, settings, engine, skipped):
+        corpus = pipeline.load(source, settings, everything, engine, skipped)
+        return len(engine.candidates(corpus, everything, hubs=0))
+
+
+def find(path: Path, banding: Banding) -> dict[str, Any]:
+    """A run in a process of its own: its statistics, and the most memory that it held."""
+    found = nearly.find(str(path), bands=banding.bands, rows=banding.rows, **TEXT)
+    return found.statistics | {"peak": harness.peak_bytes()}
+
+
+def compare(path: Path, choice: Any, pairs: int) -> dict[str, Any]:
+    """One setting, foretold and run."""
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        ran = pool.submit(find, path, choice.banding).result()
+    return {
+        "setting": f"{choice.banding.bands} x {choice.banding.rows}",
+        "meetings": {"foretold": choice.meetings, "counted": ran["compared"]},
+        "candidates": {
+            "foretold": choice.candidates._asdict(),
+            "counted": candidates(path, choice.banding),
+        },
+        "recall": {
+            "foretold": choice.recall._asdict(),
+            "measured": (ran["pairs"] - ran["copies"]) / pairs,
+        },
+        "seconds": {"foretold": choice.seconds, "measured": sum(ran["seconds"].values())},
+        "memory": {"foretold": choice.memory, "measured": ran["peak"]},
+    }
+
+
+def main() -> None:
+    asked = harness.parser(__doc__.partition("\n")[0]).parse_args()
+    measured: dict[str, Any] = {}
+    for name in CORPORA:
+        path = asked.data / f"{name}.parquet"
+        pairs = true_pairs(path)
+        seconds, advice = harness.timed(lambda path=path: nearly.tune(str(path), **TEXT))
+        settings = [compare(path, choice, pairs) for choice in advice.choices]
+        foretold = advice.pairs._asdict()
+        measured[name] = {
+            "seconds": seconds,
+            "pairs": {"foretold": foretold, "counted": pairs},
+            "settings": settings,
+        }
+        print(f"\n{name}: {pairs:,} pairs, {foretold['value']:,.0f} foretold; {seconds:.1f} s")
+        harness.show(*table(settings))
+    harness.save("tuning", measured)
+
+
+def table(settings: list[dict[str, Any]]) -> tuple[list[str], list[list[object]]]:
+    """Ratios of what was foretold to what came true."""
+    headings = ["setting", "meetings", "candidates", "recall", "low", "high", "seconds", "memory"]
+    return headings, [
+        [
+            s["setting"],
+            s["meetings"]["foretold"] / s["meetings"]["counted"],
+            s["candidates"]["foretold"]["value"] / s["candidates"]["counted"],
+            f"{s['recall']['measured']:.4f}",
+            f"{s['recall']['foretold']['low']:.4f}",
+            f"{s['recall']['foretold']['high']:.4f}",
+            s["seconds"]["foretold"] / s["seconds"]["measured"],
+            s["memory"]["foretold"] / s["memory"]["measured"],
+        ]
+        for s in settings
+    ]
+
+
+if __name__ == "__main__":
+    main()

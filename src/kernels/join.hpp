@@ -1,0 +1,382 @@
+// The exact join: every pair of sets that reaches a threshold, found through rare shingles.
+//
+// All shingles are put in one order, rare ones first. Two sets that share enough must then share
+// one of their first few shingles, so that only these, a set's prefix, need be looked up (Chaudhuri,
+// Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007). What meets there is thrown out by size, by
+// position (Xiao, Wang, Lin and Yu 2008) and by sketches that bound the rest (Sandes, Teodoro and
+// Melo 2020); what remains is verified. No bound is an estimate: no pair is lost.
+//
+// A cell is all shingles whose hashes begin with the same bits. Order and look-up go by cells, which
+// need no dictionary; that two shingles of a cell differ costs a candidate, never a pair.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "candidates.hpp"
+#include "jaccard.hpp"
+#include "radix.hpp"
+
+namespace nearly {
+
+// How many shingles fall into each of 2^bits cells.
+inline std::vector<std::uint32_t> count_cells(Set hashes, unsigned bits) {
+    std::vector<std::uint32_t> counts(std::size_t{1} << bits);
+    for (const std::uint64_t hash : hashes) ++counts[hash >> (64 - bits)];
+    return counts;
+}
+
+inline constexpr std::size_t RARITIES = 64;
+
+// From counts to classes, rare first, two to each power of two: enough for a good order, and few
+// enough to sort by counting. Class 0 holds cells with one shingle: it is in no other set, if all
+// sets of the join were counted.
+inline std::vector<std::uint8_t> cell_rarities(std::span<const std::uint32_t> counts) {
+    std::vector<std::uint8_t> rarities(counts.size());
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        if (counts[i] < 2) continue;
+        const auto power = static_cast<unsigned>(std::bit_width(counts[i])) - 1;
+        rarities[i] = static_cast<std::uint8_t>(2 * power - 1 + ((counts[i] >> (power - 1)) & 1));
+    }
+    return rarities;
+}
+
+// A cell in a set's prefix; `rest` is how many of the set's shingles come from there on.
+struct PrefixCell {
+    std::uint32_t cell, rest;
+};
+
+// Finds the first cells of a set in the order of rarity, and of hashes within a rarity.
+class PrefixFinder {
+  public:
+    PrefixFinder(std::span<const std::uint8_t> rarities)
+        : rarities_(rarities.data()), shift_(65 - static_cast<unsigned>(std::bit_width(rarities.size()))) {}
+
+    // Looks at the first `length` shingles in that order; returns how many cells were written.
+    std::uint32_t operator()(Set set, std::uint32_t length, PrefixCell *prefix) {
+        const auto size = static_cast<std::uint32_t>(set.size());
+        std::uint32_t places[RARITIES + 1] = {};
+        classes_.resize(size);
+        chosen_.resize(size);
+        for (std::uint32_t i = 0; i < size; ++i) ++places[(classes_[i] = rarities_[set[i] >> shift_]) + 1];
+        std::size_t last = 0;  // the rarity in which the prefix ends
+        while (places[last + 1] < length) places[last + 2] += places[last + 1], ++last;
+        std::uint32_t count = 0;
+        for (std::uint32_t i = 0; i < size; ++i) chosen_[count] = i, count += classes_[i] <= last;
+        return arrange(set, length, count, places, prefix);
+    }
+
+  private:
+    const std::uint8_t *rarities_;
+    unsigned shift_;
+    std::vector<std::uint8_t> classes_;
+    std::vector<std::uint32_t> chosen_;
+    std::vector<PrefixCell> arranged_;
+
+    // Puts the chosen shingles in order. Those of one cell are neighbours and count from their
+    // first; those that occur nowhere else take their places and are left out.
+    std::uint32_t arrange(Set set, std::uint32_t length, std::uint32_t count, std::uint32_t *places,
+                          PrefixCell *prefix) {
+        const auto size = static_cast<std::uint32_t>(set.size());
+        arranged_.assign(length, {0, 0});
+        std::uint64_t previous = ~0ull;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const std::uint8_t rarity = classes_[chosen_[i]];
+            const std::uint64_t cell = set[chosen_[i]] >> shift_;
+            const std::uint32_t place = places[rarity]++;
+            if (rarity > 0 && place < length && cell != previous)
+                arranged_[place] = {static_cast<std::uint32_t>(cell), size - place};
+            previous = cell;
+        }
+        std::uint32_t written = 0;
+        for (const PrefixCell &entry : arranged_)
+            if (entry.rest > 0) prefix[written++] = entry;
+        return written;
+    }
+};
+
+// What a threshold demands of a set of some size and of its partners.
+struct JoinBounds {
+    std::uint64_t least_partner, greatest_partner;
+    std::uint64_t least_shared;
+
+    JoinBounds(Threshold threshold, std::uint64_t size) {
+        const auto whole = static_cast<unsigned __int128>(size);
+        least_partner = static_cast<std::uint64_t>((whole * threshold.numerator + threshold.denominator - 1) /
+                                                   threshold.denominator);
+        greatest_partner = static_cast<std::uint64_t>(
+            std::min<unsigned __int128>(whole * threshold.denominator / threshold.numerator, ~0u));
+        least_shared = threshold.least_shared(least_partner, size);
+    }
+};
+
+// Sets made ready to be joined: ordered by size, each with its prefix and its sketch.
+//
+// A sketch tells for each of its bits whether an odd number of shingles falls on it. Two sketches
+// differ in at most as many bits as the sets differ in shingles, which bounds what they share. A
+// sketch has a power of two of words, so that a wide one can be folded to the width of a narrow one.
+class JoinSets {
+  public:
+    JoinSets(std::span<const std::int64_t> offsets, const std::uint64_t *hashes,
+             std::span<const std::uint8_t> rarities, Threshold threshold)
+        : offsets_(offsets), hashes_(hashes), rarities_(rarities), threshold_(threshold) {
+        order_by_size();
+        make_room();
+    }
+
+    // Fills in prefixes and sketches of documents in [start, stop); parts can be done at once.
+    void prepare(std::size_t start, std::size_t stop) {
+        PrefixFinder find(rarities_);
+        for (std::size_t document = start; document < stop; ++document) {
+            const std::uint32_t rank = ranks_[document];
+            const Set set = (*this)[rank];
+            const auto room = static_cast<std::uint32_t>(prefix_starts_[rank + 1] - prefix_starts_[rank]);
+            if (room > 0) prefix_sizes_[rank] = find(set, room, prefixes_.get() + prefix_starts_[rank]);
+            std::uint64_t *const sketch = sketches_.get() + sketch_starts_[rank];
+            const std::uint64_t width = sketch_starts_[rank + 1] - sketch_starts_[rank];
+            std::fill_n(sketch, width, 0);
+            for (const std::uint64_t hash : set) sketch[(hash >> 6) & (width - 1)] ^= 1ull << (hash & 63);
+        }
+        prepared_ += stop - start;
+    }
+
+    std::size_t size() const { return order_.size(); }
+    bool is_prepared() const { return prepared_ == size(); }
+    Threshold threshold() const { return threshold_; }
+    std::size_t cells() const { return rarities_.size(); }
+    std::uint32_t document(std::size_t rank) const { return order_[rank]; }
+    std::uint32_t size_of(std::size_t rank) const { return sizes_[rank]; }
+    const std::vector<std::uint32_t> &sizes() const { return sizes_; }
+    Set operator[](std::size_t rank) const { return {hashes_ + offsets_[order_[rank]], sizes_[rank]}; }
+    std::span<const PrefixCell> prefix(std::size_t rank) const {
+        return {prefixes_.get() + prefix_starts_[rank], prefix_sizes_[rank]};
+    }
+    std::span<const std::uint64_t> sketch(std::size_t rank) const {
+        return {sketches_.get() + sketch_starts_[rank], sketches_.get() + sketch_starts_[rank + 1]};
+    }
+
+  private:
+    std::span<const std::int64_t> offsets_;
+    const std::uint64_t *hashes_;
+    std::span<const std::uint8_t> rarities_;
+    Threshold threshold_;
+    std::vector<std::uint32_t> order_, ranks_, sizes_, prefix_sizes_;
+    std::vector<std::uint64_t> prefix_starts_{0}, sketch_starts_{0};
+    std::unique_ptr<PrefixCell[]> prefixes_;
+    std::unique_ptr<std::uint64_t[]> sketches_;
+    std::atomic<std::size_t> prepared_ = 0;
+
+    void order_by_size() {
+        std::vector<std::uint64_t> entries(offsets_.size() - 1);
+        std::uint64_t greatest = 0;
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            const auto size = static_cast<std::uint64_t>(offsets_[i + 1] - offsets_[i]);
+            greatest = std::max(greatest, size);
+            entries[i] = size << 32 | i;
+        }
+        if ((greatest | entries.size()) >> 32) throw std::invalid_argument("too many documents, or one is too large");
+        radix_sort(entries, 32, 32 + static_cast<unsigned>(std::bit_width(greatest)));
+        order_.resize(entries.size());
+        ranks_.resize(entries.size());
+        sizes_.resize(entries.size());
+        for (std::size_t rank = 0; rank < entries.size(); ++rank) {
+            order_[rank] = static_cast<std::uint32_t>(entries[rank]);
+            sizes_[rank] = static_cast<std::uint32_t>(entries[rank] >> 32);
+            ranks_[order_[rank]] = static_cast<std::uint32_t>(rank);
+        }
+    }
+
+    // The lower the threshold, the more may differ, and the wider must a sketch be to show it.
+    std::uint64_t sketch_words(std::uint64_t size) const {
+        const double similarity = static_cast<double>(threshold_.numerator) / static_cast<double>(threshold_.denominator);
+        const double bits_per_shingle = std::min(1 / (similarity * similarity), 8.0);
+        return std::bit_ceil(static_cast<std::uint64_t>(static_cast<double>(size) * bits_per_shingle) / 64 + 1);
+    }
+
+    void make_room() {
+        prefix_sizes_.resize(size());
+        std::uint64_t room = 0, words = 0;
+        for (std::size_t rank = 0; rank < size(); ++rank) {
+            const std::uint64_t size = sizes_[rank];
+            if (rank == 0 || sizes_[rank - 1] != size) {
+                const JoinBounds bounds(threshold_, size);
+                room = size == 0 ? 0 : size - bounds.least_shared + 1;
+                words = sketch_words(size);
+            }
+            prefix_starts_.push_back(prefix_starts_.back() + room);
+            sketch_starts_.push_back(sketch_starts_.back() + words);
+        }
+        if (prefix_starts_.back() >> 32) throw std::invalid_argument("too many shingles to join at once");
+        prefixes_ = std::make_unique_for_overwrite<PrefixCell[]>(prefix_starts_.back());
+        sketches_ = std::make_unique_for_overwrite<std::uint64_t[]>(sketch_starts_.back());
+    }
+};
+
+struct Posting {
+    std::uint32_t rank, rest;
+};
+
+// For each cell the sets that have it in their prefix, in the order of their sizes.
+class JoinIndex {
+  public:
+    // `within` serves a join of the sets with themselves. There each pair is found from its larger
+    // set, and a smaller one can be found by a shorter prefix.
+    JoinIndex(const JoinSets &sets, bool within) : sets_(sets), within_(within), starts_(sets.cells() + 1) {
+        const auto each = [this](auto &&receive) {
+            for (std::uint32_t rank = 0; rank < sets_.size(); ++rank) {
+                const std::uint64_t sum = 2 * std::uint64_t{sets_.size_of(rank)};
+                for (const PrefixCell &entry : sets_.prefix(rank)) {
+                    if (within_ && !sets_.threshold().reached(entry.rest, sum - entry.rest)) break;
+                    receive(rank, entry);
+                }
+            }
+        };
+        each([this](std::uint32_t, const PrefixCell &entry) { ++starts_[entry.cell + 1]; });
+        std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+        postings_.resize(starts_.back());
+        std::vector<std::uint32_t> next(starts_.begin(), starts_.end() - 1);
+        each([&](std::uint32_t rank, const PrefixCell &entry) { postings_[next[entry.cell]++] = {rank, entry.rest}; });
+    }
+
+    const JoinSets &sets() const { return sets_; }
+    bool within() const { return within_; }
+    const std::uint32_t *bounds(std::uint32_t cell) const { return starts_.data() + cell; }
+    std::span<const Posting> operator[](std::uint32_t cell) const {
+        return {postings_.data() + starts_[cell], postings_.data() + starts_[cell + 1]};
+    }
+
+  private:
+    const JoinSets &sets_;
+    bool within_;
+    std::vector<std::uint32_t> starts_;
+    std::vector<Posting> postings_;
+};
+
+struct Joined {
+    std::vector<std::uint64_t> pairs;
+    std::vector<double> similarities;
+    std::uint64_t met = 0;       // pairs that share a cell of their prefixes
+    std::uint64_t verified = 0;  // of these, pairs that no bound could rule out
+};
+
+// Keeps those sets whose sketches allow that they share enough with the set of `rank`.
+NEARLY_CLONES inline void keep_close(const JoinSets &others, std::vector<std::uint32_t> &met, const JoinSets &sets,
+                                     std::size_t rank) {
+    const Threshold threshold = sets.threshold();
+    const std::span<const std::uint64_t> mine = sets.sketch(rank);
+    std::size_t kept = 0;
+    for (const std::uint32_t other : met) {
+        const std::span<const std::uint64_t> theirs = others.sketch(other);
+        const auto &narrow = mine.size() < theirs.size() ? mine : theirs;
+        const auto &wide = mine.size() < theirs.size() ? theirs : mine;
+        std::uint64_t different = 0;
+        for (std::size_t i = 0; i < narrow.size(); ++i) {
+            std::uint64_t word = narrow[i];
+            for (std::size_t j = i; j < wide.size(); j += narrow.size()) word ^= wide[j];
+            different += static_cast<std::uint64_t>(std::popcount(word));
+        }
+        const std::uint64_t sum = std::uint64_t{sets.size_of(rank)} + others.size_of(other);
+        const std::uint64_t most_shared = (sum - different) / 2;
+        met[kept] = other;
+        kept += threshold.reached(most_shared, sum - most_shared);
+    }
+    met.resize(kept);
+}
+
+// Looks sets up in an index, one after the other.
+class Prober {
+  public:
+    Prober(const JoinIndex &index, const JoinSets &sets)
+        : index_(index), others_(index.sets()), sets_(sets), seen_(others_.size(), NEVER) {}
+
+    void operator()(std::uint32_t rank, Joined &joined) {
+        meet(rank, joined);
+        keep_close(others_, met_, sets_, rank);
+        joined.verified += met_.size();
+        if (!met_.empty()) comparer_.take(sets_[rank]);
+        for (const std::uint32_t other : met_) {
+            const double similarity = comparer_.similarity(others_[other], sets_.threshold());
+            if (similarity < 0) continue;
+            joined.pairs.push_back(pair(others_.document(other), sets_.document(rank)));
+            joined.similarities.push_back(similarity);
+        }
+    }
+
+  private:
+    static constexpr std::uint32_t NEVER = ~0u;
+    const JoinIndex &index_;
+    const JoinSets &others_, &sets_;
+    std::vector<std::uint32_t> seen_;  // by which rank each indexed set was met last
+    std::vector<std::uint32_t> met_;
+    Comparer comparer_;
+    std::uint32_t partners_of_ = 0, first_ = 0, last_ = 0;
+
+    std::uint64_t pair(std::uint64_t indexed, std::uint64_t probed) const {
+        return index_.within() ? pack_pair(indexed, probed) : indexed << 32 | probed;
+    }
+
+    // Finds the indexed ranks whose sizes allow that a set of this size reaches the threshold.
+    void find_partners(std::uint32_t size) {
+        if (size == partners_of_) return;
+        const JoinBounds bounds(sets_.threshold(), size);
+        const auto &sizes = others_.sizes();
+        first_ = static_cast<std::uint32_t>(std::ranges::lower_bound(sizes, bounds.least_partner) - sizes.begin());
+        last_ = static_cast<std::uint32_t>(std::ranges::upper_bound(sizes, bounds.greatest_partner) - sizes.begin());
+        partners_of_ = size;
+    }
+
+    static const Posting *first_from(std::uint32_t rank, std::span<const Posting> postings) {
+        constexpr std::size_t SHORT = 32;  // searched faster from its start than by halves
+        const Posting *at = postings.data(), *const end = at + postings.size();
+        const auto is_before = [rank](const Posting &posting) { return posting.rank < rank; };
+        if (postings.size() > SHORT) return std::partition_point(at, end, is_before);
+        while (at < end && is_before(*at)) ++at;
+        return at;
+    }
+
+    // Collects the sets that share a cell. Cells come in order, so the first that two sets share
+    // bounds, with what comes after it in either, all that they share.
+    void meet(std::uint32_t rank, Joined &joined) {
+        const Threshold threshold = sets_.threshold();
+        const std::uint32_t size = sets_.size_of(rank);
+        find_partners(size);
+        const std::uint32_t last = index_.within() ? rank : last_;
+        met_.clear();
+        // Cells lie far apart in memory: ask for all of them long before they are needed.
+        const std::size_t next = std::min<std::size_t>(rank + 1, sets_.size() - 1);
+        for (const PrefixCell &mine : sets_.prefix(next)) __builtin_prefetch(index_.bounds(mine.cell));
+        for (const PrefixCell &mine : sets_.prefix(rank)) __builtin_prefetch(index_[mine.cell].data());
+        for (const PrefixCell &mine : sets_.prefix(rank)) {
+            const std::span<const Posting> postings = index_[mine.cell];
+            const Posting *at = first_from(first_, postings), *const end = postings.data() + postings.size();
+            for (; at < end && at->rank < last; ++at) {
+                if (std::exchange(seen_[at->rank], rank) == rank) continue;
+                ++joined.met;
+                const std::uint64_t sum = std::uint64_t{size} + others_.size_of(at->rank);
+                const std::uint64_t most_shared = std::min(mine.rest, at->rest);
+                if (!threshold.reached(most_shared, sum - most_shared)) continue;
+                __builtin_prefetch(others_.sketch(at->rank).data());
+                met_.push_back(at->rank);
+            }
+        }
+    }
+};
+
+// All pairs of an indexed set and one of `sets` with a rank in [start, stop). In a join of sets
+// with themselves a pair has its lower document first, otherwise the indexed one.
+inline Joined join(const JoinIndex &index, const JoinSets &sets, std::size_t start, std::size_t stop) {
+    Prober probe(index, sets);
+    Joined joined;
+    for (std::size_t rank = start; rank < stop; ++rank) probe(static_cast<std::uint32_t>(rank), joined);
+    return joined;
+}
+
+}  // namespace nearly

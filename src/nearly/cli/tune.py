@@ -1,0 +1,295 @@
+"""`nearly tune`: which bands and rows to take, and what they will find, compare and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nearly.cli import exits, report
+from nearly.cli import options as shared
+from nearly.cli.messages import say
+from nearly.cli.progress import watched
+from nearly.cli.sections import Command, option
+from nearly.errors import SettingsError
+from nearly.tuning import approximate_threshold
+
+if TYPE_CHECKING:
+    from nearly.advising import Advice, Choice
+    from nearly.sampling import Estimate
+
+__all__ = ["tune"]
+
+AT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+
+
+@click.command(cls=Command)
+@shared.optional_source_argument
+@option(
+    "Goal",
+    "--threshold",
+    "-t",
+    type=float,
+    metavar="NUMBER",
+    show_default="0.8, or with --bands and --rows their own",
+    help="The least similarity of a pair.",
+)
+@option(
+    "Goal",
+    "--recall",
+    type=float,
+    metavar="NUMBER",
+    default=0.99,
+    show_default=True,
+    help="Find at least this share of the pairs at the threshold.",
+)
+@option(
+    "Goal",
+    "--chooser",
+    type=click.Choice(["goal", "area", "nearest"]),
+    default="goal",
+    show_default=True,
+    help="The recall at the least cost; the least area; or the threshold of the papers.",
+)
+@option("Goal", "--bands", type=int, metavar="NUMBER", help="Explain so many bands, ...")
+@option("Goal", "--rows", type=int, metavar="NUMBER", help="... of so many rows.")
+@option(
+    "Goal",
+    "--at",
+    type=float,
+    multiple=True,
+    metavar="NUMBER",
+    help="Similarities to explain the best setting at; may be repeated.",
+)
+@option(
+    "Goal",
+    "--sample",
+    type=int,
+    metavar="NUMBER",
+    default=500,
+    show_default=True,
+    help="Documents of SOURCE to search exactly.",
+)
+@option(
+    "Goal",
+    "--documents",
+    type=int,
+    metavar="NUMBER",
+    default=1_000_000,
+    show_default=True,
+    help="Without SOURCE: how many documents to reckon with.",
+)
+@shared.source_options
+@shared.text_options
+@shared.signature_options
+@option(
+    "Output",
+    "--plot",
+    metavar="FILE",
+    type=shared.File,
+    help="Draw the curve to this file: .svg, .png or .html.",
+)
+@shared.skipped_option
+@shared.json_option
+@shared.quiet_option
+@shared.force_option
+@shared.run_options
+def tune(
+    source: tuple[str, ...],
+    threshold: float | None,
+    at: tuple[float, ...],
+    plot: Path | None,
+    skipped: Path | None,
+    as_json: bool,
+    quiet: bool,
+    force: bool,
+    **options: Any,
+) -> int:
+    """Choose bands and rows for a goal, and foretell what they do.
+
+    With a SOURCE, some of its documents are searched exactly against all, and the report is of
+    this corpus. Without one it comes from the mathematics alone. With --bands and --rows one
+    setting is explained.
+
+    \b
+    nearly tune corpus.parquet --threshold 0.8 --recall 0.99
+    nearly tune --threshold 0.8 --recall 0.99
+    nearly tune --bands 20 --rows 5 --plot curve.svg
+    nearly tune --threshold 0.7 --permutations 100 --chooser nearest
+    """
+    from nearly import api
+
+    similarities = _checked(at or AT)
+    _check_outputs(plot, skipped, force=force)
+    arguments = shared.library_arguments(options) | _threshold(threshold, options)
+    report.announce_terminal(source)
+    with watched(quiet=quiet) as progress:
+        given = shared.given_source(source) if source else None
+        advice = api.tune(given, progress=progress, **arguments)
+    _write(advice, plot, skipped, force=force)
+    _show(advice, similarities, as_json=as_json)
+    _warn(advice)
+    if not source:
+        return exits.CLEAN
+    if not quiet:
+        say(_read(advice))
+    report.say_skipped(advice, skipped)
+    return report.ending(advice)
+
+
+def _threshold(given: float | None, options: dict[str, Any]) -> dict[str, float]:
+    """What was given; or of bands and rows their own threshold; or nothing, for the default."""
+    if given is not None:
+        return {"threshold": given}
+    bands, rows = options["bands"], options["rows"]
+    if bands is None or rows is None or min(bands, rows) < 1:
+        return {}
+    return {"threshold": approximate_threshold(bands, rows)}
+
+
+def _checked(similarities: Sequence[float]) -> Sequence[float]:
+    for similarity in similarities:
+        if not 0 <= similarity <= 1:
+            raise SettingsError(
+                f"--at is {similarity!r}; similarity runs from 0 to 1: give a number between them"
+            )
+    return similarities
+
+
+def _check_outputs(plot: Path | None, skipped: Path | None, *, force: bool) -> None:
+    if plot is not None:
+        from nearly.plots import check_format
+        from nearly.sinks import check_place
+
+        check_format(plot)
+        check_place(plot, force=force)
+    if skipped is not None:
+        from nearly.sinks import check_output
+
+        check_output(skipped, force=force)
+
+
+def _write(advice: Advice, plot: Path | None, skipped: Path | None, *, force: bool) -> None:
+    from nearly.plots import check_format, draw_curve, render
+    from nearly.sinks import Outputs
+
+    with Outputs(force=force) as outputs:
+        report.write_tables(outputs, (advice.skipped, skipped))
+        if plot is None:
+            return
+        # What nobody has measured is not drawn: without a corpus there is no histogram.
+        histogram = advice.similarities if advice.sampled is not None else None
+        drawing = draw_curve(advice.best.banding, advice.threshold, histogram)
+        with outputs.open(plot) as file:
+            file.write(render(drawing, check_format(plot)))
+
+
+def _show(advice: Advice, similarities: Sequence[float], *, as_json: bool) -> None:
+    from nearly.advising import points
+
+    at = points(advice.best.banding, similarities)
+    if as_json:
+        report.print_json(advice.to_dict() | {"points": at})
+        return
+    from nearly.cli.curve import curve_lines
+
+    for line in (
+        *_choice_lines(advice),
+        "",
+        *_explanation_lines(advice.best),
+        "",
+        *_point_lines(at),
+        "",
+        *curve_lines(
+            advice.best.banding,
+            advice.threshold,
+            advice.similarities,
+            is_assumed=advice.sampled is None,
+        ),
+    ):
+        click.echo(line)
+
+
+def _choice_lines(advice: Advice) -> Iterator[str]:
+    """The table of settings."""
+    if advice.pairs is not None:
+        yield (
+            f"about {advice.pairs.value:,.0f} pairs ({advice.pairs.low:,.0f} to "
+            f"{advice.pairs.high:,.0f}) from {advice.threshold:.4g} upwards in "
+            f"{advice.documents:,} distinct documents, of which {advice.sampled:,} were searched"
+        )
+    else:
+        yield f"for {advice.documents:,} documents of which nothing is known"
+    yield ""
+    yield (
+        f"{'bands x rows':<14}{'at threshold':>13}{'recall':>28}{'candidates':>14}"
+        f"{'in vain':>9}{'time':>9}{'memory':>10}"
+    )
+    for choice in advice.choices:
+        yield _choice_line(choice)
+
+
+def _choice_line(choice: Choice) -> str:
+    banding, candidates = choice.banding, choice.candidates.value
+    vain = f"{choice.in_vain / candidates:.0%}" if candidates else "-"
+    memory = "-" if choice.memory is None else f"{choice.memory / 2**20:,.0f} MiB"
+    return (
+        f"{f'{banding.bands} x {banding.rows}':<14}{banding.recall(choice.threshold):>13.2%}"
+        f"{_interval(choice.recall):>28}{candidates:>14,.0f}{vain:>9}"
+        f"{f'{choice.seconds:,.1f} s':>9}{memory:>10}"
+    )
+
+
+def _interval(recall: Estimate) -> str:
+    if recall.low == recall.high:
+        return f"{recall.value:.2%}"
+    return f"{recall.value:.2%} ({recall.low:.1%} to {recall.high:.1%})"
+
+
+def _explanation_lines(choice: Choice) -> Iterator[str]:
+    from nearly.advising import explain
+
+    facts = explain(choice.banding, choice.threshold)
+    yield (
+        f"{facts['bands']} bands of {facts['rows']} rows: {facts['permutations']} permutations, "
+        f"of which {facts['agreement']} must agree before a candidate is verified"
+    )
+    for name, key in (
+        ("threshold", "threshold"),
+        ("  by (1/b)^(1/r)", "approximate_threshold"),
+        ("  half are candidates", "half_point"),
+        ("  steepest", "steepest_point"),
+        ("recall at the threshold", "recall_at_threshold"),
+        ("false-positive area", "false_positive_area"),
+        ("false-negative area", "false_negative_area"),
+    ):
+        yield f"{name:<26}{facts[key]:.4f}"
+
+
+def _point_lines(at: Sequence[dict[str, float]]) -> Iterator[str]:
+    yield f"{'similarity':<12}{'candidate':>12}{'meetings':>12}{'verified':>12}{'recall':>12}"
+    for point in at:
+        yield (
+            f"{point['similarity']:<12g}{point['candidate']:>12.4%}{point['meetings']:>12.4g}"
+            f"{point['verified']:>12.4%}{point['recall']:>12.4%}"
+        )
+
+
+def _warn(advice: Advice) -> None:
+    """A setting that misses the recall which is the goal of every run is not passed in silence."""
+    recall = advice.best.banding.recall(advice.threshold)
+    if recall < advice.settings.recall:
+        say(
+            f"these bands and rows find only {recall:.1%} of the pairs at {advice.threshold:.4g}; "
+            f"--chooser goal finds at least {advice.settings.recall:.4g} of them"
+        )
+
+
+def _read(advice: Advice) -> str:
+    statistics = advice.statistics
+    line = report.count(statistics["documents"], "document")
+    if statistics["copies"]:
+        line += f"; {statistics['copies']:,} exact copies are found without a search"
+    return line

@@ -1,0 +1,28 @@
+"""Plans: which files of a folder are to be removed, written down first and carried out later.
+
+    make_plan    what was found → a Plan of Removals, every file hashed
+    save_plan    a plan → JSON; load_plan reads it back, and refuses what is no plan
+    check_plan   what would be done now, as Decisions; apply_plan does it
+
+Time passes between a plan and its application, and anything may have changed, so every
+file is hashed again right before it is touched. A file is removed only while its survivor
+stands beside it with the bytes it had; what changed is refused. Nothing outside the plan's
+folder is reached: paths are walked from the folder, one part at a time, through no
+symbolic link.
+"""
+
+from nearly.plans.applying import Decision, apply_plan, check_plan
+from nearly.plans.making import make_plan
+from nearly.plans.plan import Plan, Removal
+from nearly.plans.saving import load_plan, save_plan
+
+__all__ = [
+    "Decision",
+    "Plan",
+    "Removal",
+    "apply_plan",
+    "check_plan",
+    "load_plan",
+    "make_plan",
+    "save_plan",
+]

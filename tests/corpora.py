@@ -1,0 +1,37 @@
+"""Small corpora with known clusters, and how they are loaded, for tests."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from nearly import api, pipeline
+from nearly.engines.corpus import LocalCorpus
+from nearly.engines.local import LocalEngine
+from nearly.tuning import Banding
+
+WORDS = [f"{a}{b}{c}" for a in "bcdfglm" for b in "aeiou" for c in "nrst"]
+
+
+def clustered(clusters: int = 6, size: int = 15, lonely: int = 150, seed: int = 5) -> list[str]:
+    """Texts of which some are edited from each other, and some have little in common."""
+    source = random.Random(seed)
+    documents = [" ".join(source.choices(WORDS, k=25)) for _ in range(lonely)]
+    for _ in range(clusters):
+        words = source.choices(WORDS, k=25)
+        for _ in range(size):
+            edited = list(words)
+            for _ in range(source.randrange(1, 3)):
+                edited[source.randrange(25)] = source.choice(WORDS)
+            documents.append(" ".join(edited))
+    return sorted(set(documents))
+
+
+@contextmanager
+def loaded(
+    documents: list[str], banding: Banding | None = None, **options: Any
+) -> Iterator[tuple[LocalCorpus, LocalEngine]]:
+    """The corpus as a run holds it, and the engine that does."""
+    with api._run(documents, options) as (source, settings, engine, skipped):
+        banding = banding or pipeline.choose_banding(settings)
+        yield pipeline.load(source, settings, banding, engine, skipped), engine
