@@ -22,13 +22,13 @@ __all__ = ["JsonPart", "ParquetPart", "connect", "plain_path", "run_query"]
 _SPELT = ("DATE", "TIME", "TIMESTAMP", "UUID", "JSON")
 
 
-def connect(temporary: Path, threads: int | None) -> duckdb.DuckDBPyConnection:
+def connect(temporary: Path, threads: int | None, memory: str = "1GB") -> duckdb.DuckDBPyConnection:
     """A database in memory that fetches nothing, and spills below `temporary`."""
     config: dict[str, Any] = {
         "arrow_large_buffer_size": True,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
-        "memory_limit": "1GB",
+        "memory_limit": memory,
         "python_enable_replacements": False,
         "temp_directory": str(temporary / "duckdb"),
     }
