@@ -23,7 +23,13 @@ from nearly.tuning import Banding
 
 CORPORA = ("debian/docs", "licences/docs", "tweets/troll-300k")
 THRESHOLD, RECALL, K = 0.8, 0.99, 5
-TEXT: dict[str, Any] = {"raw": True, "k": K, "threshold": THRESHOLD, "recall": RECALL}
+SETTINGS: dict[str, Any] = {
+    "raw": True,
+    "k": K,
+    "threshold": THRESHOLD,
+    "recall": RECALL,
+    "method": "lsh",
+}
 
 
 def true_pairs(path: Path) -> int:
@@ -38,14 +44,14 @@ def true_pairs(path: Path) -> int:
 def candidates(path: Path, banding: Banding) -> int:
     """Pairs that meet in some bucket, each counted once: before the agreement filter."""
     everything = Banding(banding.bands, banding.rows, agreement=0)
-    with api._run(str(path), TEXT) as (source, settings, engine, skipped):
+    with api._run(str(path), SETTINGS) as (source, settings, engine, skipped):
         corpus = pipeline.load(source, settings, everything, engine, skipped)
         return len(engine.candidates(corpus, everything, hubs=0))
 
 
 def find(path: Path, banding: Banding) -> dict[str, Any]:
     """A run in a process of its own: its statistics, and the most memory that it held."""
-    found = nearly.find(str(path), bands=banding.bands, rows=banding.rows, **TEXT)
+    found = nearly.find(str(path), bands=banding.bands, rows=banding.rows, **SETTINGS)
     return found.statistics | {"peak": harness.peak_bytes()}
 
 
@@ -76,7 +82,7 @@ def main() -> None:
     for name in CORPORA:
         path = asked.data / f"{name}.parquet"
         pairs = true_pairs(path)
-        seconds, advice = harness.timed(lambda path=path: nearly.tune(str(path), **TEXT))
+        seconds, advice = harness.timed(lambda path=path: nearly.tune(str(path), **SETTINGS))
         settings = [compare(path, choice, pairs) for choice in advice.choices]
         foretold = advice.pairs._asdict()
         measured[name] = {

@@ -32,6 +32,6 @@ def loaded(
     documents: list[str], banding: Banding | None = None, **options: Any
 ) -> Iterator[tuple[LocalCorpus, LocalEngine]]:
     """The corpus as a run holds it, and the engine that does."""
-    with api._run(documents, options) as (source, settings, engine, skipped):
+    with api._run(documents, {"method": "lsh", **options}) as (source, settings, engine, skipped):
         banding = banding or pipeline.choose_banding(settings)
         yield pipeline.load(source, settings, banding, engine, skipped), engine

@@ -50,6 +50,7 @@ def test_a_corpus_is_surveyed(call: Run, corpus: Path) -> None:
     assert f"in {len(clustered())} distinct documents" in out
     assert "MiB" in out
     assert f"{len(clustered())} documents" in err
+    assert "it joins exactly, for the corpus is small" in err
 
 
 def test_one_setting_is_explained_as_json(call: Run) -> None:

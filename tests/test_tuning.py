@@ -324,3 +324,35 @@ def test_nothing_heavy_is_imported():
     ).stdout.split()
     assert "nearly.tuning" in listed
     assert not heavy & set(listed)
+
+
+# What is expected of a known corpus
+
+
+def test_meetings_count_a_pair_once_for_each_band():
+    expected = tuning.expected_meetings(Banding(10, 3), 1_000, [(0.5, 1.0)])
+    assert expected == pytest.approx(1_000 * 999 / 2 * 10 * 0.5**3)
+    assert expected > tuning.expected_candidates(Banding(10, 3), 1_000, [(0.5, 1.0)])
+
+
+def test_recall_is_over_the_pairs_that_exist():
+    setting = Banding(20, 5)
+    similarities = [(0.1, 0.9), (0.6, 0.06), (0.9, 0.04)]
+    expected = 0.6 * setting.recall(0.6) + 0.4 * setting.recall(0.9)
+    assert tuning.expected_recall(setting, 0.5, similarities) == pytest.approx(expected)
+    assert tuning.expected_recall(setting, 0.95, similarities) == 1
+
+
+@given(st.floats(0.3, 0.95), st.sampled_from([0.9, 0.99]))
+def test_of_all_settings_that_meet_a_recall_none_has_a_band_too_many(threshold, recall):
+    choices = tuning.meeting_recall(threshold, recall, 256)
+    assert len({choice.rows for choice in choices}) == len(choices)
+    for choice in choices:
+        assert choice.permutations <= 256
+        assert (
+            tuning.explicit(choice.bands, choice.rows, threshold, recall).recall(threshold)
+            >= recall
+        )
+        missed = (1 - recall) * (1 - tuning.FILTER_PART)
+        fewer = choice.bands - 1
+        assert fewer == 0 or 1 - curve(threshold, fewer, choice.rows) > missed * (1 - 1e-9)

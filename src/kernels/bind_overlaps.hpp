@@ -21,13 +21,12 @@ inline NumberedSets numbered_sets(const Column<std::uint32_t> &documents, const 
 }
 
 inline auto search_for_python(const SoughtIndex &index, const Column<std::uint32_t> &documents,
-                              const Column<std::int64_t> &offsets, const Column<std::uint64_t> &hashes,
-                              std::uint64_t numerator, std::uint64_t denominator) {
+                              const Column<std::int64_t> &offsets, const Column<std::uint64_t> &hashes) {
     const NumberedSets many = numbered_sets(documents, offsets, hashes);
     Reached reached;
     {
         nb::gil_scoped_release release;
-        reached = search(index, many, {numerator, denominator});
+        reached = search(index, many);
     }
     return std::tuple(give(std::move(reached.sought)), give(std::move(reached.found)),
                       give(std::move(reached.similarities)));
@@ -52,12 +51,13 @@ inline void bind_overlaps(nanobind::module_ &m) {
     using namespace nb::literals;
     using namespace nearly;
 
+    const auto make = [](SoughtIndex *self, const Column<std::uint32_t> &documents,
+                         const Column<std::int64_t> &offsets, const Column<std::uint64_t> &hashes,
+                         std::uint64_t numerator, std::uint64_t denominator) {
+        new (self) SoughtIndex(numbered_sets(documents, offsets, hashes), {numerator, denominator});
+    };
     nb::class_<SoughtIndex>(m, "SoughtIndex")
-        .def(
-            "__init__",
-            [](SoughtIndex *self, const Column<std::uint32_t> &documents, const Column<std::int64_t> &offsets,
-               const Column<std::uint64_t> &hashes) { new (self) SoughtIndex(numbered_sets(documents, offsets, hashes)); },
-            "documents"_a, "offsets"_a, "hashes"_a)
-        .def("search", &search_for_python, "documents"_a, "offsets"_a, "hashes"_a, "numerator"_a, "denominator"_a)
+        .def("__init__", make, "documents"_a, "offsets"_a, "hashes"_a, "numerator"_a, "denominator"_a)
+        .def("search", &search_for_python, "documents"_a, "offsets"_a, "hashes"_a)
         .def("count_by_similarity", &counts_for_python, "documents"_a, "offsets"_a, "hashes"_a, "bins"_a);
 }

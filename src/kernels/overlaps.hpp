@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -26,26 +27,28 @@ struct NumberedSets {
 };
 
 // Which of the sought documents have a shingle.
+//
+// A document that reaches the threshold with a sought one of n shingles has at least n t of them,
+// and so one of any n - n t + 1: it is enough to index those that the fewest others share. With a
+// threshold of 0 all are indexed, and counted in full.
 class SoughtIndex {
   public:
-    explicit SoughtIndex(const NumberedSets &sought)
-        : documents_(sought.documents.begin(), sought.documents.end()), sizes_(sought.size()) {
-        std::vector<std::pair<std::uint64_t, std::uint32_t>> entries;
-        entries.reserve(sought.hashes.size());
-        for (std::uint32_t i = 0; i < sought.size(); ++i) {
-            sizes_[i] = sought[i].size();
-            for (const std::uint64_t hash : sought[i]) entries.emplace_back(hash, i);
-        }
-        std::sort(entries.begin(), entries.end());
-        fill(entries);
+    SoughtIndex(const NumberedSets &sought, Threshold threshold)
+        : documents_(sought.documents.begin(), sought.documents.end()),
+          offsets_(sought.offsets.begin(), sought.offsets.end()),
+          hashes_(sought.hashes.begin(), sought.hashes.end()),
+          threshold_(threshold) {
+        fill(rare_shingles());
     }
 
     std::size_t size() const { return documents_.size(); }
+    Threshold threshold() const { return threshold_; }
     std::uint32_t document(std::size_t i) const { return documents_[i]; }
+    Set operator[](std::size_t i) const { return NumberedSets{documents_, offsets_, hashes_}[i]; }
 
-    // Calls `receive(place of the sought one, place among the many, shared, together)` for every
-    // two documents that share a shingle, a document and itself apart.
-    void compare(const NumberedSets &many, auto &&receive) const {
+    // Calls `receive(place of the sought one, place among the many, indexed shingles in both)` for
+    // every two documents that share one, a document and itself apart.
+    void meet(const NumberedSets &many, auto &&receive) const {
         std::vector<std::uint32_t> shared(size()), met;
         for (std::size_t j = 0; j < many.size(); ++j) {
             met.clear();
@@ -54,23 +57,53 @@ class SoughtIndex {
                     if (shared[i]++ == 0) met.push_back(i);
             for (const std::uint32_t i : met) {
                 const std::uint64_t count = std::exchange(shared[i], 0);
-                if (documents_[i] != many.documents[j])
-                    receive(i, j, count, sizes_[i] + many[j].size() - count);
+                if (documents_[i] != many.documents[j]) receive(i, j, count);
             }
         }
     }
 
   private:
+    using Entries = std::vector<std::pair<std::uint64_t, std::uint32_t>>;  // shingle and holder
     struct Slot {
         std::uint64_t hash = 0;
         std::uint32_t start = 0, end = 0;  // empty where both are the same
     };
     std::vector<std::uint32_t> documents_, holders_;
-    std::vector<std::uint64_t> sizes_;
+    std::vector<std::int64_t> offsets_;
+    std::vector<std::uint64_t> hashes_;
+    Threshold threshold_;
     std::vector<Slot> slots_;
 
+    // Of each sought document as many shingles as are needed, those with the fewest holders.
+    Entries rare_shingles() const {
+        std::vector<std::uint64_t> sorted(hashes_);
+        std::sort(sorted.begin(), sorted.end());
+        const auto holders = [&](std::uint64_t hash) {
+            const auto range = std::equal_range(sorted.begin(), sorted.end(), hash);
+            return range.second - range.first;
+        };
+        Entries entries;
+        std::vector<std::pair<std::ptrdiff_t, std::uint64_t>> ranked;
+        for (std::uint32_t i = 0; i < size(); ++i) {
+            const Set set = (*this)[i];
+            ranked.clear();
+            for (const std::uint64_t hash : set) ranked.emplace_back(holders(hash), hash);
+            const std::size_t needed = std::min(set.size(), set.size() - least_shared(set.size()) + 1);
+            std::sort(ranked.begin(), ranked.end());
+            for (std::size_t k = 0; k < needed; ++k) entries.emplace_back(ranked[k].second, i);
+        }
+        std::sort(entries.begin(), entries.end());
+        return entries;
+    }
+
+    // How many of its shingles any document shares that reaches the threshold.
+    std::uint64_t least_shared(std::uint64_t size) const {
+        const auto share = static_cast<unsigned __int128>(size) * threshold_.numerator;
+        return static_cast<std::uint64_t>((share + threshold_.denominator - 1) / threshold_.denominator);
+    }
+
     // Hashes are uniform: their low bits are as good a place as any.
-    void fill(const std::vector<std::pair<std::uint64_t, std::uint32_t>> &entries) {
+    void fill(const Entries &entries) {
         slots_.resize(std::bit_ceil(2 * entries.size() + 2));
         holders_.reserve(entries.size());
         for (std::size_t start = 0, end; start < entries.size(); start = end) {
@@ -97,24 +130,33 @@ struct Reached {
     std::vector<double> similarities;
 };
 
-// All that reaches the threshold.
-inline Reached search(const SoughtIndex &sought, const NumberedSets &many, Threshold threshold) {
+// All that reaches the threshold of the index, which is above 0.
+inline Reached search(const SoughtIndex &sought, const NumberedSets &many) {
+    constexpr std::size_t NONE_YET = std::numeric_limits<std::size_t>::max();
     Reached reached;
-    sought.compare(many, [&](std::size_t i, std::size_t j, std::uint64_t shared, std::uint64_t together) {
-        if (!threshold.reached(shared, together)) return;
+    Comparer comparer;
+    std::size_t taken = NONE_YET;
+    sought.meet(many, [&](std::size_t i, std::size_t j, std::uint64_t) {
+        const auto [smaller, larger] = std::minmax({sought[i].size(), many[j].size()});
+        if (!sought.threshold().reached(smaller, larger)) return;
+        if (std::exchange(taken, j) != j) comparer.take(many[j]);
+        const double similarity = comparer.similarity(sought[i], sought.threshold());
+        if (similarity < 0) return;
         reached.sought.push_back(sought.document(i));
         reached.found.push_back(many.documents[j]);
-        reached.similarities.push_back(static_cast<double>(shared) / static_cast<double>(together));
+        reached.similarities.push_back(similarity);
     });
     return reached;
 }
 
 // For each sought document, how many others have a similarity in [i / bins, (i + 1) / bins);
-// one bin more is for those of similarity 1, and none for those that share nothing.
+// one bin more is for those of similarity 1, and none for those that share nothing. The index is
+// one of all shingles.
 inline std::vector<std::uint32_t> count_by_similarity(const SoughtIndex &sought, const NumberedSets &many,
                                                       std::size_t bins) {
     std::vector<std::uint32_t> counts(sought.size() * (bins + 1));
-    sought.compare(many, [&](std::size_t i, std::size_t, std::uint64_t shared, std::uint64_t together) {
+    sought.meet(many, [&](std::size_t i, std::size_t j, std::uint64_t shared) {
+        const std::uint64_t together = sought[i].size() + many[j].size() - shared;
         ++counts[i * (bins + 1) + shared * bins / together];
     });
     return counts;

@@ -6,24 +6,22 @@ one step took on the machine of the benchmarks. Good for planning, not for timin
 
 from dataclasses import dataclass
 
-from nearly.tuning import SECONDS_A_BAND, SECONDS_A_CANDIDATE, SECONDS_A_POSITION, Banding
+from nearly.tuning import SECONDS_A_BAND, SECONDS_A_POSITION, Banding
 
 __all__ = ["Corpus", "Work", "memory", "seconds", "signing_seconds"]
 
-#: One core finds, sorts and keeps a shingle of a document that is verified.
-SECONDS_A_SHINGLE = 15e-9
-#: One core compares a shingle of a candidate with those of the other document.
-SECONDS_A_COMPARISON = 1.5e-9
+#: One core looks at two documents that meet in a bucket.
+SECONDS_A_MEETING = 50e-9
+#: One core verifies a pair, for each byte of its two texts: 2 ns where similar documents lie near
+#: each other in the corpus, and are cut into shingles once for many pairs; up to 17 where not.
+SECONDS_A_BYTE = 5e-9
 
 #: The interpreter and its libraries.
-BYTES_AT_START = 130 * 2**20
+BYTES_AT_START = 110 * 2**20
 #: Of a document, beyond its text, keys and sketch: offsets, length, row, id and hashes.
 BYTES_A_DOCUMENT = 90
 #: Of a pair that is verified: its two documents, twice, and its similarity.
 BYTES_A_PAIR = 32
-#: Shingles are held as 64-bit hashes, for no more text than this at once.
-BYTES_A_SHINGLE = 8
-MOST_TEXT_IN_SETS = 2**27
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +42,7 @@ class Work:
     signing: float  # seconds
     meetings: float  # of two documents in a bucket, all bands together
     verified: float  # pairs that pass the agreement filter
+    verified_text: float  # bytes of both texts of each of them
 
 
 def signing_seconds(corpus: Corpus, banding: Banding) -> float:
@@ -54,18 +53,9 @@ def signing_seconds(corpus: Corpus, banding: Banding) -> float:
 def seconds(corpus: Corpus, work: Work) -> float:
     """Reading, signing, sorting the bands, looking at what meets, and verifying."""
     bands = corpus.documents * work.banding.bands * SECONDS_A_BAND
-    looking = work.meetings * SECONDS_A_CANDIDATE
-    compared = _text_compared(corpus, work)
-    # Verification goes block by block, and each block cuts its documents into shingles anew.
-    blocks = 1 + compared // MOST_TEXT_IN_SETS
-    shingled = min(compared, blocks * corpus.text)
-    verifying = shingled * SECONDS_A_SHINGLE + compared * SECONDS_A_COMPARISON
+    looking = work.meetings * SECONDS_A_MEETING
+    verifying = work.verified_text * SECONDS_A_BYTE
     return corpus.reading + work.signing + (bands + looking + verifying) / corpus.threads
-
-
-def _text_compared(corpus: Corpus, work: Work) -> float:
-    """Bytes of the texts of all pairs that are verified."""
-    return 2 * work.verified * corpus.text / max(1, corpus.documents)
 
 
 def memory(corpus: Corpus, work: Work) -> int:
@@ -74,6 +64,4 @@ def memory(corpus: Corpus, work: Work) -> int:
     sketch = 8 * -(-banding.permutations // 32)
     documents = corpus.documents * (BYTES_A_DOCUMENT + 4 * banding.bands + sketch)
     pairs = int(work.verified) * BYTES_A_PAIR
-    held = min(_text_compared(corpus, work), corpus.text, MOST_TEXT_IN_SETS)
-    sets = int(BYTES_A_SHINGLE * held)
-    return BYTES_AT_START + corpus.text + documents + pairs + sets
+    return BYTES_AT_START + corpus.text + documents + pairs

@@ -37,11 +37,11 @@ def search_exactly(
     A pair of two sought documents is given once. The threshold is above 0.
     """
     progress.stage("search exactly", len(corpus.representatives))
-    index = _index(corpus, sought)
+    index = _index(corpus, sought, threshold)
 
     def of_block(documents: Documents) -> tuple[Documents, Documents, npt.NDArray[np.float64]]:
         offsets, hashes = shingle_sets(corpus.texts(documents), corpus.settings)
-        return index.search(documents, offsets, hashes, threshold.numerator, threshold.denominator)
+        return index.search(documents, offsets, hashes)
 
     found = zip(
         *map_blocks(of_block, corpus, corpus.representatives, threads, progress), strict=True
@@ -61,7 +61,7 @@ def count_by_similarity(
     by whole numbers; the last column those of 1. Pairs that share nothing are not counted.
     """
     progress.stage("search exactly", len(corpus.representatives))
-    index = _index(corpus, sought)
+    index = _index(corpus, sought, Fraction(0))
 
     def of_block(documents: Documents) -> npt.NDArray[np.uint32]:
         offsets, hashes = shingle_sets(corpus.texts(documents), corpus.settings)
@@ -73,8 +73,9 @@ def count_by_similarity(
     return counts
 
 
-def _index(corpus: Corpus, sought: Documents) -> _kernels.SoughtIndex:
-    return _kernels.SoughtIndex(sought, *shingle_sets(corpus.texts(sought), corpus.settings))
+def _index(corpus: Corpus, sought: Documents, threshold: Fraction) -> _kernels.SoughtIndex:
+    offsets, hashes = shingle_sets(corpus.texts(sought), corpus.settings)
+    return _kernels.SoughtIndex(sought, offsets, hashes, threshold.numerator, threshold.denominator)
 
 
 def map_blocks(

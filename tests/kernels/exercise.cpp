@@ -87,9 +87,9 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
 
     const Sets sets = shingle_sets(texts, shingling, true);
     const NumberedSets every{documents, sets.offsets, {sets.hashes.get(), static_cast<std::size_t>(sets.offsets.back())}};
-    const SoughtIndex sought({every.documents.first(9), every.offsets.first(10), every.hashes});
-    digest += search(sought, every, {1, 2}).found.size();
-    for (const std::uint32_t many : count_by_similarity(sought, every, 10)) digest = digest * 31 + many;
+    const NumberedSets few{every.documents.first(9), every.offsets.first(10), every.hashes};
+    digest += search(SoughtIndex(few, {1, 2}), every).found.size();
+    for (const std::uint32_t many : count_by_similarity(SoughtIndex(few, {0, 1}), every, 10)) digest = digest * 31 + many;
     digest += join_all(sets);
     std::vector<std::uint32_t> as, bs;
     std::vector<double> similarities;

@@ -134,7 +134,8 @@ def tune(
     if not source:
         return exits.CLEAN
     if not quiet:
-        say(_read(advice))
+        for line in _read(advice):
+            say(line)
     report.say_skipped(advice, skipped)
     return report.ending(advice)
 
@@ -287,9 +288,11 @@ def _warn(advice: Advice) -> None:
         )
 
 
-def _read(advice: Advice) -> str:
+def _read(advice: Advice) -> Iterator[str]:
     statistics = advice.statistics
     line = report.count(statistics["documents"], "document")
     if statistics["copies"]:
         line += f"; {statistics['copies']:,} exact copies are found without a search"
-    return line
+    yield line
+    if statistics["method"] == "exact":
+        yield f"nearly find would need no bands here: it joins exactly, for {statistics['why']}"

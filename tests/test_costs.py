@@ -1,0 +1,31 @@
+"""What a run costs grows with what it does."""
+
+from dataclasses import replace
+
+import pytest
+
+from nearly import costs
+from nearly.tuning import Banding
+
+CORPUS = costs.Corpus(documents=10_000, text=3_000_000, reading=0.5, threads=2)
+WORK = costs.Work(
+    banding=Banding(26, 8), signing=0.2, meetings=1e6, verified=1e5, verified_text=6e7
+)
+
+
+@pytest.mark.parametrize("more", ["signing", "meetings", "verified_text"])
+def test_more_work_takes_more_time(more: str) -> None:
+    harder = replace(WORK, **{more: 10 * getattr(WORK, more)})
+    assert costs.seconds(CORPUS, harder) > costs.seconds(CORPUS, WORK) > 0.7
+
+
+def test_more_threads_take_less() -> None:
+    assert costs.seconds(replace(CORPUS, threads=8), WORK) < costs.seconds(CORPUS, WORK)
+
+
+def test_memory_is_the_text_and_what_is_kept_of_each_document() -> None:
+    twice = replace(CORPUS, documents=20_000, text=6_000_000)
+    a_document = (costs.memory(twice, WORK) - costs.memory(CORPUS, WORK)) / 10_000
+    assert a_document == 300 + costs.BYTES_A_DOCUMENT + 4 * 26 + 8 * 7
+    fewer = replace(WORK, verified=0)
+    assert costs.memory(CORPUS, WORK) - costs.memory(CORPUS, fewer) == 1e5 * costs.BYTES_A_PAIR
