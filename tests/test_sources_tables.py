@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sources_reading import assert_rows_match, documents, ids_and_texts, rows
 
 from nearly.errors import MissingError, SourceError, UnreadableError
-from nearly.sources import Skipped, delimited, open_source, part
+from nearly.sources import Skipped, careful_csv, open_source, part, quick_csv
 
 TABLE = pa.table({"id": [3, 1, 2], "text": ["a b", "c", "d é"], "extra": [1.5, None, 0.5]})
 EXPECTED = [(3, "a b"), (1, "c"), (2, "d é")]
@@ -230,7 +230,8 @@ class TestCsv:
 
     @pytest.mark.parametrize("quote", [b"", b'"'])
     def test_a_line_too_long_for_memory_is_skipped(self, csv, monkeypatch, quote):
-        monkeypatch.setattr(delimited, "LONGEST", 1 << 18)
+        monkeypatch.setattr(careful_csv, "LONGEST", 1 << 18)
+        monkeypatch.setattr(quick_csv, "LONGEST_ROW", 1 << 18)
         long = quote + b"x" * (3 << 18) + quote
         found, skipped = documents(csv(b"id,text\n1,a\n2," + long + b"\n3,c\n"))
         assert [d["id"] for d in found] == [1, 3]
@@ -238,12 +239,13 @@ class TestCsv:
         assert "file of its own" in skipped[0][1]
 
     def test_a_value_too_long_is_given_up_at_the_limit(self, csv, monkeypatch):
-        monkeypatch.setattr(delimited, "LONGEST", 1 << 18)
-        before = delimited.csv.field_size_limit(1 << 18)
+        monkeypatch.setattr(careful_csv, "LONGEST", 1 << 18)
+        monkeypatch.setattr(quick_csv, "LONGEST_ROW", 1 << 18)
+        before = careful_csv.csv.field_size_limit(1 << 18)
         try:
             found, skipped = documents(csv(b'id,text\n1,a\n2,"' + b"line\n" * 60_000 + b'"\n3,c\n'))
         finally:
-            delimited.csv.field_size_limit(before)
+            careful_csv.csv.field_size_limit(before)
         assert [d["id"] for d in found] == [1]
         assert skipped[0][0].startswith("lines 3 to ")
         assert "file of its own" in skipped[0][1]
@@ -279,15 +281,20 @@ class TestCsv:
         assert ids_and_texts(csv(b"id,text\n007,a\n7,b\n")) == [("007", "a"), ("7", "b")]
 
     def test_an_id_that_turns_out_to_be_no_number_is_listed(self, csv, monkeypatch):
-        monkeypatch.setattr(delimited, "SAMPLE_ROWS", 1)
+        monkeypatch.setattr(careful_csv, "SAMPLE_ROWS", 1)
         found, skipped = documents(csv(b"id,text\n1,a\nx,b\n3,c\n"))
         assert [d["id"] for d in found] == [1, 3]
         assert skipped == [("row 1", "id 'x' is not a whole number, as the first ids are")]
+
+    def test_a_header_that_is_not_utf_8_is_refused(self, csv):
+        with pytest.raises(UnreadableError, match="is not valid UTF-8"):
+            csv(b"id,te\xffxt\n1,a\n")
 
     def test_an_empty_file_is_refused(self, csv):
         with pytest.raises(SourceError, match="is empty"):
             csv(b"")
 
+    @settings(max_examples=30)
     @given(
         st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), max_size=9),
         st.sampled_from(["\n", "\r\n"]),

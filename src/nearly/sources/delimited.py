@@ -1,69 +1,62 @@
-"""CSV and TSV files, row by row, with every bad row listed by its line.
+"""CSV and TSV files: DuckDB reads those of which it loses nothing, and Python the others."""
 
-Python's own reader does the work and not DuckDB's: measured on DuckDB 2.0, the latter
-drops a row longer than its buffer without a word, gives up a whole file whose lines end
-in two ways, and needs gigabytes to reject what follows an open quote.
-"""
-
-import csv
-import io
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 
-from nearly.arrays import string_array
-from nearly.errors import SourceError, UnreadableError
-from nearly.sources import part
+from nearly.sources.careful_csv import CarefulCsv
 from nearly.sources.part import Part, Reject
-from nearly.sources.texts import open_text, without_surrogates
+from nearly.sources.quick_csv import QuickCsv
 
 __all__ = ["DelimitedPart"]
-
-#: The longest line and the longest value, in characters: the reader takes four bytes for each.
-LONGEST = 1 << 25
-SAMPLE_ROWS = 1_000
-DELIMITERS = (",", ";", "\t", "|")
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
-#: Refused by the strict reader whether or not a quote is open, which brings it back to
-#: the beginning of a row: it stands for a line too long to be read.
-_POISON = 'x\nx"x'
-
 
 class DelimitedPart(Part):
-    """One CSV or TSV file with a header; every value is a string, an empty one is null."""
+    """One CSV or TSV file; the same rows come from either reader."""
 
-    def __init__(self, path: str, name: str, *, delimiter: str | None = None) -> None:
-        self.name = name
-        self._path = path
-        self._delimiter = delimiter
-        header, self._sample = self._peek()
-        self.schema = pa.schema([(column, pa.large_string()) for column in header])
-
-    def batches(
+    def __init__(
         self,
-        columns: Sequence[str] | None,  # noqa: ARG002 - all are checked, so all are read
-        reject: Reject,
-    ) -> Iterator[pa.RecordBatch]:
-        lines: list[int] = []
-        rows: list[list[str]] = []
-        size = 0
-        for line, row in self._rows(reject):
-            lines.append(line)
-            rows.append(row)
-            size += sum(map(len, row))
-            if len(rows) == part.BATCH_ROWS or size >= part.BATCH_BYTES:
-                yield self._batch(lines, rows, reject)
-                lines, rows, size = [], [], 0
-        if rows:
-            yield self._batch(lines, rows, reject)
+        connection: duckdb.DuckDBPyConnection,
+        path: str,
+        name: str,
+        temporary: Path,
+        *,
+        delimiter: str | None = None,
+    ) -> None:
+        self.name = name
+        self._careful = CarefulCsv(path, name, delimiter=delimiter)
+        self.schema = self._careful.schema
+        self._quick = QuickCsv(
+            connection, path, temporary, self.schema, delimiter=self._careful.delimiter
+        )
+
+    def batches(self, columns: Sequence[str] | None, reject: Reject) -> Iterator[pa.RecordBatch]:
+        given = 0
+        if self._quick_is_faithful:
+            try:
+                for batch in self._quick.batches(columns):
+                    yield batch
+                    given += batch.num_rows
+            except (duckdb.Error, pa.ArrowException, OSError):
+                pass  # DuckDB may lack the memory that it had before
+            else:
+                return
+        yield from _without_first(given, self._careful.batches(reject))
+
+    @cached_property
+    def _quick_is_faithful(self) -> bool:
+        return self._quick.is_faithful()
 
     def number_type(self, column: str) -> pa.DataType | None:
         index = self.schema.names.index(column)
-        values = [row[index] for row in self._sample if row[index]]
+        values = [row[index] for row in self._careful.sample if row[index]]
         if values and all(map(_WHOLE.fullmatch, values)):
             return pa.int64()
         if values and all(map(_NUMBER.fullmatch, values)):
@@ -71,114 +64,10 @@ class DelimitedPart(Part):
             return pa.float64() if any(re.search("[.eE]", v) for v in values) else None
         return None
 
-    def _batch(self, lines: list[int], rows: list[list[str]], reject: Reject) -> pa.RecordBatch:
-        try:
-            return self._arrays(rows)
-        except UnicodeEncodeError:
-            good = []
-            for line, row in zip(lines, rows, strict=True):
-                if without_surrogates("".join(row)):
-                    good.append(row)
-                else:
-                    reject(f"line {line}", "not valid UTF-8")
-            return self._arrays(good)
 
-    def _arrays(self, rows: list[list[str]]) -> pa.RecordBatch:
-        values = list(zip(*rows, strict=True)) or [() for _ in self.schema]
-        arrays = [
-            string_array([value or None for value in column] if "" in column else column)
-            for column in values
-        ]
-        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
-
-    def _rows(self, reject: Reject) -> Iterator[tuple[int, list[str]]]:
-        """Each good row after the header with its line; the bad ones are rejected."""
-        width = len(self.schema)
-        for first, last, row in self._records():
-            if isinstance(row, csv.Error):
-                reject(_lines_from(first, last), _explained(row))
-            elif len(row) == width and first > self._header_line:
-                yield first, row
-            elif row and first > self._header_line:
-                values = "1 value" if len(row) == 1 else f"{len(row)} values"
-                reject(f"line {first}", f"{values} where the header has {width}")
-
-    def _records(self) -> Iterator[tuple[int, int, list[str] | csv.Error]]:
-        """Every record, the header too, with its first and last line."""
-        # The limit belongs to the whole process, and its default is less than a long article.
-        csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
-        try:
-            with open_text(self._path, newline="") as stream:
-                delimiter = self._delimiter or _delimiter_of(self._path)
-                reader = csv.reader(_bounded_lines(stream), delimiter=delimiter, strict=True)
-                while True:
-                    first = reader.line_num + 1
-                    try:
-                        row: list[str] | csv.Error = next(reader)
-                    except StopIteration:
-                        return
-                    except csv.Error as error:
-                        row = error
-                    yield first, reader.line_num, row
-        except (OSError, UnicodeError) as error:
-            raise UnreadableError(f"{self.name} cannot be read: {error}") from error
-
-    def _peek(self) -> tuple[list[str], list[list[str]]]:
-        """The header, and some rows that show what the columns hold."""
-        records = self._records()
-        try:
-            for first, _, row in records:
-                if isinstance(row, csv.Error):
-                    raise UnreadableError(f"the header of {self.name} is broken: {row}")
-                if row:
-                    self._header_line = first
-                    return row, _sample(records, len(row))
-        finally:
-            records.close()  # type: ignore[attr-defined]
-        raise SourceError(f"{self.name} is empty. A table begins with the names of its columns.")
-
-
-def _sample(
-    records: Iterator[tuple[int, int, list[str] | csv.Error]], width: int
-) -> list[list[str]]:
-    rows: list[list[str]] = []
-    for _, _, row in records:
-        if isinstance(row, list) and len(row) == width:
-            rows.append(row)
-        if len(rows) == SAMPLE_ROWS:
-            break
-    return rows
-
-
-def _bounded_lines(stream: io.TextIOWrapper) -> Iterator[str]:
-    """The lines of a file, where a line that would fill the memory is made unreadable."""
-    while line := stream.readline(LONGEST):
-        if len(line) == LONGEST and line[-1] not in "\r\n":
-            while (rest := stream.readline(LONGEST)) and rest[-1] not in "\r\n":
-                pass
-            line = _POISON
-        yield line
-
-
-def _delimiter_of(path: str) -> str:
-    """The likeliest delimiter of the header, looking outside its quotes."""
-    with open_text(path, newline="") as stream:
-        header = re.sub(r'"[^"]*"', "", stream.readline(LONGEST))
-    return max(DELIMITERS, key=header.count)
-
-
-def _lines_from(first: int, last: int) -> str:
-    return f"line {first}" if first >= last else f"lines {first} to {last}"
-
-
-def _explained(error: csv.Error) -> str:
-    """What the reader's message means to the owner of the file."""
-    message = str(error)
-    if "new-line" in message or "field larger" in message:
-        return (
-            f"a value or a line of more than {LONGEST:,} characters; "
-            "give so long a text a file of its own, or use Parquet"
-        )
-    if "end of data" in message:
-        return "a quote is opened and never closed"
-    return f"a quoted value goes on after its closing quote ({message})"
+def _without_first(count: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows after the first `count`."""
+    for batch in batches:
+        if count < batch.num_rows:
+            yield batch.slice(count)
+        count = max(0, count - batch.num_rows)

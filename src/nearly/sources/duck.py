@@ -15,20 +15,20 @@ from nearly.sources import part
 from nearly.sources.arrow import ArrowFilePart, spool
 from nearly.sources.part import Part, Reject
 
-__all__ = ["JsonPart", "ParquetPart", "connect", "run_query"]
+__all__ = ["JsonPart", "ParquetPart", "connect", "plain_path", "run_query"]
 
 #: Types that DuckDB reads into the strings of JSON. They stay strings: a date or an
 #: identifier that is read and written again would not be spelt as it was.
 _SPELT = ("DATE", "TIME", "TIMESTAMP", "UUID", "JSON")
 
 
-def connect(temporary: Path, threads: int | None) -> duckdb.DuckDBPyConnection:
+def connect(temporary: Path, threads: int | None, memory: str = "1GB") -> duckdb.DuckDBPyConnection:
     """A database in memory that fetches nothing, and spills below `temporary`."""
     config: dict[str, Any] = {
         "arrow_large_buffer_size": True,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
-        "memory_limit": "1GB",
+        "memory_limit": memory,
         "python_enable_replacements": False,
         "temp_directory": str(temporary / "duckdb"),
     }
@@ -47,7 +47,7 @@ class _DuckPart(Part):
     ) -> None:
         self.name = name
         self._connection = connection
-        self._path = _plain_path(path, temporary)
+        self._path = plain_path(path, temporary)
         with _Translated(self.name, self._path):
             self.schema = self._relation(connection.cursor()).limit(0).to_arrow_reader(1).schema
 
@@ -178,7 +178,7 @@ def _first_lines(error: BaseException) -> str:
     return " ".join(line.strip() for line in str(error).splitlines()[:4] if line.strip())
 
 
-def _plain_path(path: str, temporary: Path) -> str:
+def plain_path(path: str, temporary: Path) -> str:
     """A path that DuckDB takes literally: no wildcards, no bytes that are not UTF-8."""
     full = os.path.abspath(path)
     if not glob.has_magic(full) and full.isprintable():

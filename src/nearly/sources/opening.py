@@ -98,6 +98,11 @@ class _Request:
     def connection(self) -> duckdb.DuckDBPyConnection:
         return connect(self.temporary, self.threads)
 
+    @cached_property
+    def csv_connection(self) -> duckdb.DuckDBPyConnection:
+        # What DuckDB has read of a CSV file it keeps, needed or not, until its memory is full.
+        return connect(self.temporary, self.threads, memory="256MB")
+
     def refuse_file_options(self, name: str) -> None:
         """`lines` and `glob` are about files."""
         if self.lines or self.glob is not None:
@@ -197,7 +202,10 @@ def _open_tables(files: Files, name: str, request: _Request) -> Source:
 def _open_table(path: str, name: str, request: _Request) -> Part:
     kind = _KINDS[bare_ending(path)]
     if kind in ("csv", "tsv"):
-        return DelimitedPart(path, name, delimiter="\t" if kind == "tsv" else None)
+        delimiter = "\t" if kind == "tsv" else None
+        return DelimitedPart(
+            request.csv_connection, path, name, request.temporary, delimiter=delimiter
+        )
     if kind in ("json", "jsonl"):
         lines = kind == "jsonl"
         return JsonPart(request.connection, path, name, request.temporary, lines=lines)
