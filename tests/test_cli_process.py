@@ -132,7 +132,7 @@ def test_no_escape_sequence_without_a_terminal(table: Path, environment: dict[st
 def test_progress_is_for_terminals_only(table: Path, environment: dict[str, str]) -> None:
     code, seen, out = in_terminal([NEARLY, "find", table], environment)
     assert code == 0
-    assert b"verify" in seen
+    assert b"join" in seen
     assert ESCAPE not in out
     _, seen, _ = in_terminal([NEARLY, "find", table], environment | {"TERM": "dumb"})
     assert ESCAPE not in seen

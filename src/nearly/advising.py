@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -146,12 +146,17 @@ def advise(settings: Settings, chooser: Chooser, documents: int) -> Advice:
     """From the mathematics alone, for so many documents of which nothing is known."""
     if documents < 2:
         raise SettingsError(f"documents is {documents!r}; pairs need at least 2")
-    bandings = choose(settings, chooser, lambda banding: expected_seconds(banding, documents))
+    similarities = background(settings.text.unit)
+    bandings = choose(
+        settings, chooser, lambda banding: expected_seconds(banding, documents, similarities)
+    )
     return Advice(
-        choices=tuple(_by_mathematics(b, settings.threshold, documents) for b in bandings),
+        choices=tuple(
+            _by_mathematics(b, settings.threshold, documents, similarities) for b in bandings
+        ),
         threshold=settings.threshold,
         documents=documents,
-        similarities=background(),
+        similarities=similarities,
         sampled=None,
         pairs=None,
         settings=settings,
@@ -175,8 +180,9 @@ def choose(settings: Settings, chooser: Chooser, cost: Callable[[Banding], float
     return sorted(complete, key=cost)[:FEW]
 
 
-def _by_mathematics(banding: Banding, threshold: float, documents: int) -> Choice:
-    similarities = background()
+def _by_mathematics(
+    banding: Banding, threshold: float, documents: int, similarities: Similarities
+) -> Choice:
     recall = expected_recall(banding, threshold, similarities)
     candidates = expected_candidates(banding, documents, similarities)
     pairs = documents * (documents - 1) / 2
@@ -206,8 +212,9 @@ def survey(
     # What is impossible is said before anything is read.
     scout = choose(settings, chooser, lambda banding: expected_seconds(banding, MOST_SIGNED))[0]
     start = time.perf_counter()
-    # Nothing is kept of these signatures, so there is but one position of them.
-    corpus = pipeline.load(source, settings, Banding(1, 1), engine, skipped)
+    # No signature is needed of these documents, as for an exact run.
+    unsigned = replace(settings, method="exact")
+    corpus = pipeline.load(source, unsigned, Banding(1, 1), engine, skipped)
     size = costs.Corpus(
         documents=len(corpus),
         text=int(corpus.lengths().sum()),

@@ -25,7 +25,7 @@ from nearly.stages.pairs import Pairs
 from nearly.stages.verify import exact_ratio
 from nearly.survivors import Keep, rank, survivors
 from nearly.tables import cluster_table, pair_table, removed_table, top_table, without_rows
-from nearly.tuning import Banding, explicit, for_recall
+from nearly.tuning import Banding, background, explicit, for_recall
 
 __all__ = ["dedup", "find"]
 
@@ -105,7 +105,8 @@ def choose_banding(settings: Settings) -> Banding:
     threshold, recall = settings.threshold, settings.recall
     if settings.bands is not None and settings.rows is not None:
         return explicit(settings.bands, settings.rows, threshold, recall)
-    return for_recall(threshold, recall, settings.permutations)
+    similarities = background(settings.text.unit)
+    return for_recall(threshold, recall, settings.permutations, similarities=similarities)
 
 
 def near_pairs(

@@ -17,7 +17,17 @@ from nearly.tuning import Banding, Similarities, areas
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
 
-__all__ = ["FORMATS", "Drawing", "check_format", "draw_curve", "render"]
+__all__ = [
+    "FORMATS",
+    "Drawing",
+    "Label",
+    "Line",
+    "Polygon",
+    "Shape",
+    "check_format",
+    "draw_curve",
+    "render",
+]
 
 FORMATS = ("svg", "png", "html")
 
@@ -71,6 +81,8 @@ class Drawing:
 
     title: str
     shapes: Sequence[Shape]
+    width: int = WIDTH
+    height: int = HEIGHT
 
 
 def check_format(path: Path) -> str:
@@ -188,11 +200,12 @@ def render(drawing: Drawing, format: str) -> bytes:  # noqa: A002
 
 def _svg(drawing: Drawing) -> str:
     shapes = "\n".join(map(_svg_shape, drawing.shapes))
+    size = f'width="{drawing.width}" height="{drawing.height}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'width="{WIDTH}" height="{HEIGHT}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {drawing.width} {drawing.height}" '
+        f'{size} role="img" '
         f'font-family="system-ui, sans-serif">\n<title>{escape(drawing.title)}</title>\n'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{PAPER}"/>\n{shapes}\n</svg>\n'
+        f'<rect {size} fill="{PAPER}"/>\n{shapes}\n</svg>\n'
     )
 
 
@@ -247,7 +260,7 @@ def _png(drawing: Drawing) -> bytes:
     import io
 
     pillow = _pillow()
-    image = pillow.Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE), PAPER)
+    image = pillow.Image.new("RGB", (drawing.width * SCALE, drawing.height * SCALE), PAPER)
     canvas = pillow.ImageDraw.Draw(image, "RGBA")
     for shape in drawing.shapes:
         _png_shape(canvas, shape)

@@ -14,6 +14,7 @@ from functools import cache
 from nearly.errors import SettingsError
 from nearly.families import Family, MinHash, Sketch
 from nearly.quadrature import integral
+from nearly.settings import Unit
 
 __all__ = [
     "Areas",
@@ -51,8 +52,9 @@ SECONDS_A_BAND = 15e-9
 SECONDS_A_CANDIDATE = 15e-9
 
 # The background of similarities: the mean of unrelated pairs, and the share of related ones.
-UNRELATED_MEAN = 0.07
-RELATED_SHARE = 2e-4
+# Runs of characters are shared by strangers, runs of words hardly.
+UNRELATED_MEAN = {"char": 0.07, "word": 0.02}
+RELATED_SHARE = {"char": 2e-4, "word": 2e-5}
 BACKGROUND_BINS = 200
 
 
@@ -162,19 +164,19 @@ def areas(family: Family, threshold: float, similarities: Similarities | None = 
 
 
 @cache
-def background() -> Similarities:
+def background(unit: Unit = "char") -> Similarities:
     """Where the similarities of a corpus lie when nothing is known of it, as shares of all pairs.
 
     Unrelated pairs fall off exponentially from 0; a small share, the related ones, is
     spread evenly up to 1.
     """
     edges = [i / BACKGROUND_BINS for i in range(BACKGROUND_BINS + 1)]
-    falling = [math.exp(-edge / UNRELATED_MEAN) for edge in edges]
-    unrelated = (1 - RELATED_SHARE) / (falling[0] - falling[-1])
+    falling = [math.exp(-edge / UNRELATED_MEAN[unit]) for edge in edges]
+    unrelated = (1 - RELATED_SHARE[unit]) / (falling[0] - falling[-1])
     return tuple(
         (
             (edges[i] + edges[i + 1]) / 2,
-            unrelated * (falling[i] - falling[i + 1]) + RELATED_SHARE / BACKGROUND_BINS,
+            unrelated * (falling[i] - falling[i + 1]) + RELATED_SHARE[unit] / BACKGROUND_BINS,
         )
         for i in range(BACKGROUND_BINS)
     )

@@ -27,6 +27,8 @@ COMMANDS: Final = {
     "apply": "Show or carry out the plan for a folder.",
     "compare": "Compare two text files.",
     "tune": "Choose bands and rows, and foretell what they do.",
+    "evaluate": "Measure what was found by a labelled truth.",
+    "mentions": "Make such a truth from texts that mention people.",
     "completion": "Print the completion script of a shell.",
 }
 

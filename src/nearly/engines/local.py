@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -161,8 +161,10 @@ class LocalEngine:
         ends = np.cumsum(corpus.sizes[documents], dtype=np.int64) * count // (shingles + 1)
         blocks = np.split(documents, np.flatnonzero(np.diff(ends)) + 1)
         loads = [partial(self._load_block, corpus, np.sort(block)) for block in blocks]
+        # Blocks are asked for more than once; where all fits in one, it is made once.
+        kept = [cache(load) for load in loads] if len(loads) == 1 else loads
         parts = []
-        for part in join(loads, threshold, Workers(self._map, self.threads)):
+        for part in join(kept, threshold, Workers(self._map, self.threads)):
             self.compared += part.met
             self.verified += part.verified
             self.progress.advance()

@@ -1,6 +1,7 @@
 """Everything that turns what a user points at into Arrow batches of documents.
 
     open_source   decides what was given, and opens it
+    read_table    one table with all its columns, whatever they mean
     Source        documents() for the pipeline, rows() for the clean copy
     Skipped       what could not become a document, and why
 
@@ -8,8 +9,8 @@ A source is made of parts (a file, a frame, a list), one kind of part a file her
 """
 
 from nearly.sources.names import id_of_name, name_of_id
-from nearly.sources.opening import open_source
+from nearly.sources.opening import open_source, read_table
 from nearly.sources.skipped import Skipped
 from nearly.sources.source import Source
 
-__all__ = ["Skipped", "Source", "id_of_name", "name_of_id", "open_source"]
+__all__ = ["Skipped", "Source", "id_of_name", "name_of_id", "open_source", "read_table"]

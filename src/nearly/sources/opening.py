@@ -26,7 +26,7 @@ from nearly.sources.paths import Files, find_files
 from nearly.sources.source import Source
 from nearly.sources.texts import bare_ending, compression_of, open_bytes
 
-__all__ = ["open_source"]
+__all__ = ["open_source", "read_table"]
 
 _QUERY = re.compile(r"\s*(select|with|from)\s", re.IGNORECASE)
 
@@ -72,6 +72,17 @@ def open_source(
     return Source(part.name, [part], id_column=id, text_column=text, ids_are_unique=is_mapping)
 
 
+def read_table(given: str, *, temporary: Path) -> pa.Table:
+    """All columns and rows of one table file, or of a SQL query; a bad row is an error."""
+    request = _Request(None, None, None, False, None, temporary)
+    part = _open_one_table(given, request)
+
+    def reject(record: str, reason: str) -> None:
+        raise UnreadableError(f"{given}, {record}: {reason}. Mend the table.")
+
+    return pa.Table.from_batches(part.batches(None, reject), part.schema)
+
+
 @dataclass(frozen=True)
 class _Request:
     """What was asked for besides the input itself."""
@@ -111,6 +122,19 @@ def _open_named(given: str, request: _Request) -> Source:
         part = run_query(request.connection, given, request.temporary)
         return Source(part.name, [part], id_column=request.id, text_column=request.text)
     return _open_files(find_files([given], request.glob), given, request)
+
+
+def _open_one_table(given: str, request: _Request) -> Part:
+    if _QUERY.match(given) and not os.path.lexists(given):
+        return run_query(request.connection, given, request.temporary)
+    paths = list(find_files([given], None).paths.items())
+    if len(paths) != 1 or bare_ending(paths[0][1]) not in _KINDS:
+        raise SourceError(
+            f"{given} is not one table. Give one file that ends in "
+            f"{', '.join(_KINDS)}, or a SQL query."
+        )
+    [(shown, path)] = paths
+    return _open_table(path, shown, request)
 
 
 def _open_files(files: Files, name: str, request: _Request) -> Source:

@@ -1,0 +1,42 @@
+"""`nearly mentions` from a table of texts to a truth that `nearly evaluate` takes."""
+
+import pyarrow.csv
+import pytest
+from click.testing import CliRunner
+
+from nearly.cli import exits
+from nearly.cli.mentions import mentions
+from nearly.errors import SinkError
+
+
+def run(*arguments):
+    ran = CliRunner().invoke(mentions, arguments, standalone_mode=False)
+    if ran.exception:
+        raise ran.exception
+    return ran.return_value, ran.stderr
+
+
+def test_groups_are_written(tmp_path):
+    source, gold = tmp_path / "tweets.csv", tmp_path / "gold.csv"
+    source.write_text("id,text\n7,@ann rain\n8,@bob rain\n9,snow\n")
+    code, said = run(str(source), "-o", str(gold))
+    assert code == exits.CLEAN
+    assert "2 documents in 1 group" in said
+    assert pyarrow.csv.read_csv(gold).to_pydict() == {"id": [7, 8], "cluster": [0, 0]}
+    with pytest.raises(SinkError, match="exists"):
+        run(str(source), "-o", str(gold))
+
+
+def test_no_groups_are_an_empty_table(tmp_path):
+    source, gold = tmp_path / "tweets.csv", tmp_path / "gold.csv"
+    source.write_text("id,text\n7,@ann rain\n")
+    assert run(str(source), "-o", str(gold))[0] == exits.CLEAN
+    assert gold.read_text().splitlines() == ["id,cluster"]
+
+
+def test_bad_records_are_listed(tmp_path):
+    source = tmp_path / "tweets.csv"
+    source.write_text("id,text\n7,@ann rain\n8,\n")
+    code, said = run(str(source), "-o", str(tmp_path / "gold.csv"))
+    assert code == exits.INCOMPLETE
+    assert "null text" in said
