@@ -15,6 +15,7 @@ from nearly.engines.base import Corpus, Progress
 from nearly.engines.local import LocalEngine
 from nearly.errors import SettingsError
 from nearly.families import Family, MinHash
+from nearly.methods import choose_method
 from nearly.sampling import SIMILARITIES, Estimate, Sample, Vector, draw_sample
 from nearly.searching import BINS
 from nearly.settings import Settings
@@ -226,6 +227,7 @@ def survey(
     )
     surveyed = _Surveyed(corpus, size, drawn, progress)
     bandings = choose(settings, chooser, surveyed.cost)
+    method = choose_method(settings, size.documents, size.text, clusters_only=False)
     partners = drawn.counts[:, _first_bin(settings.threshold) :].sum(axis=1)
     return Advice(
         choices=tuple(surveyed.foretell(banding) for banding in bandings),
@@ -234,15 +236,15 @@ def survey(
         similarities=drawn.similarities(),
         sampled=len(drawn.documents),
         pairs=drawn.estimate(partners / 2),
-        settings=corpus.settings,
+        settings=settings.with_k(corpus.settings.text.whole_k),
         skipped=skipped.table(),
         statistics={
             "documents": len(corpus) - len(corpus.repeated),
             "skipped": len(skipped),
             "empty": len(corpus.empty),
             "copies": len(corpus.copies),
-            "method": corpus.choice.method,
-            "why": corpus.choice.why,
+            "method": method.method,
+            "why": method.why,
         },
     )
 

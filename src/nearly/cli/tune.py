@@ -254,7 +254,8 @@ def _explanation_lines(choice: Choice) -> Iterator[str]:
 
     facts = explain(choice.banding, choice.threshold)
     yield (
-        f"{facts['bands']} bands of {facts['rows']} rows: {facts['permutations']} permutations, "
+        f"{report.count(facts['bands'], 'band')} of {report.count(facts['rows'], 'row')}: "
+        f"{report.count(facts['permutations'], 'permutation')}, "
         f"of which {facts['agreement']} must agree before a candidate is verified"
     )
     for name, key in (
