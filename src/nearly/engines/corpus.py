@@ -17,7 +17,7 @@ from nearly.stages.pairs import Documents
 from nearly.stages.sign import sketch_words
 from nearly.tuning import Banding
 
-__all__ = ["LocalCorpus", "auto_k"]
+__all__ = ["LocalCorpus", "auto_k", "different"]
 
 #: From this many characters on a document is no longer a message but an article.
 LONG = 2_000
@@ -114,16 +114,16 @@ class LocalCorpus:
 
     def ids(self, documents: Documents) -> pa.Array:
         """The ids of these documents, in the given order."""
-        sought, inverse = np.unique(documents, return_inverse=True)
+        sought, (places,) = different(documents)
         if isinstance(self._ids, TextStore):
             ids: pa.Array = self._ids.take(sought).cast(self._id_type)
-            return ids.take(column_of(inverse))
-        return column_of(self._ids.take(sought)[inverse, 0])
+            return ids.take(column_of(places))
+        return column_of(self._ids.take(sought)[places, 0])
 
     def texts(self, documents: Documents) -> pa.LargeStringArray:
         """The texts of these documents, in the given order."""
-        sought, inverse = np.unique(documents, return_inverse=True)
-        return self.text_store.take(sought).take(column_of(inverse))
+        sought, (places,) = different(documents)
+        return self.text_store.take(sought).take(column_of(places))
 
     def lengths(self) -> npt.NDArray[np.int64]:
         """Bytes of each document's text."""
@@ -133,6 +133,24 @@ class LocalCorpus:
         """The source's row numbers of these documents, which are given in ascending order."""
         numbers: npt.NDArray[np.int64] = self._rows.take(documents)[:, 0]
         return numbers
+
+
+def different(*columns: Documents) -> tuple[Documents, list[Documents]]:
+    """The different documents of some columns, in ascending order, and each column as places in
+    them. (As `np.unique`, without sorting.)"""
+    filled = [column for column in columns if len(column)]
+    if not filled:
+        return np.empty(0, np.uint32), list(columns)
+    lowest = min(int(column.min()) for column in filled)
+    highest = max(int(column.max()) for column in filled)
+    is_there = np.zeros(highest - lowest + 1, bool)
+    for column in filled:
+        is_there[column - lowest] = True
+    documents = np.flatnonzero(is_there)
+    place_of = np.empty(len(is_there), np.uint32)
+    place_of[documents] = np.arange(len(documents), dtype=np.uint32)
+    places = [place_of[column - lowest] if len(column) else column for column in columns]
+    return (documents + lowest).astype(np.uint32), places
 
 
 def _id_store(id_type: pa.DataType, budget: Budget, folder: Path) -> TextStore | RowStore:

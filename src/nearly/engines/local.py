@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from nearly import _kernels
 from nearly.engines.base import Progress, Reading
-from nearly.engines.corpus import LocalCorpus
+from nearly.engines.corpus import LocalCorpus, different
 from nearly.engines.memory import Budget
 from nearly.methods import choose_method, most_text_to_join
 from nearly.settings import Settings
@@ -110,33 +110,42 @@ class LocalEngine:
             yield batch
 
     def candidates(self, corpus: LocalCorpus, banding: Banding, *, hubs: int) -> Packed:
-        """Band by band; a pair that shares several buckets is kept once."""
+        """A few bands a thread; a pair that shares several buckets is kept once."""
         self.progress.stage("candidates", banding.bands)
-        documents = corpus.representatives
-
-        def of_band(band: int) -> tuple[Packed, int]:
-            return self._band_candidates(corpus, documents, band, banding, hubs)
-
-        found: list[Packed] = []
-        pending = 0
         width = self.threads if corpus.is_in_memory else 1
-        for pairs, compared in self._map(of_band, range(banding.bands), width):
-            self.compared += compared
+
+        def of_bands(bands: range) -> tuple[Packed, int]:
+            return self._candidates_of_bands(corpus, bands, banding, hubs)
+
+        shares = [range(start, banding.bands, width) for start in range(width)]
+        found = list(self._map(of_bands, shares, width))
+        self.compared += sum(compared for _, compared in found)
+        return unique([pairs for pairs, _ in found])
+
+    def _candidates_of_bands(
+        self, corpus: LocalCorpus, bands: range, banding: Banding, hubs: int
+    ) -> tuple[Packed, int]:
+        """Candidates of some bands, each once, and how many pairs met in them."""
+        found: list[Packed] = []
+        pending = met = 0
+        for band in bands:
+            pairs, compared = self._band_candidates(corpus, band, banding, hubs)
+            met += compared
             found.append(pairs)
             pending += len(pairs)
             if pending > MOST_PENDING:
                 found, pending = [unique(found)], 0
             self.progress.advance()
-        return unique(found)
+        return unique(found), met
 
     def _band_candidates(
         self,
         corpus: LocalCorpus,
-        documents: Documents,
         band: int,
         banding: Banding,
         hubs: int,
     ) -> tuple[Packed, int]:
+        documents = corpus.representatives
         keys = corpus.keys.column(band)[documents]
         if corpus.is_in_memory:
             return candidates(keys, documents, corpus.sketches.all(), banding, hubs=hubs)
@@ -225,12 +234,6 @@ def _verify(
     corpus: LocalCorpus, first: Documents, second: Documents, threshold: Fraction
 ) -> npt.NDArray[np.float64]:
     """Similarities of a block of pairs; each document's set is made once."""
-    lowest = int(first.min())
-    is_needed = np.zeros(int(second.max()) - lowest + 1, bool)
-    is_needed[first - lowest] = True
-    is_needed[second - lowest] = True
-    documents = np.flatnonzero(is_needed)
-    places = np.empty(len(is_needed), np.uint32)
-    places[documents] = np.arange(len(documents), dtype=np.uint32)
-    sets = shingle_sets(corpus.text_store.take(documents + lowest), corpus.settings)
-    return similarities(sets, places[first - lowest], places[second - lowest], threshold)
+    documents, (a, b) = different(first, second)
+    sets = shingle_sets(corpus.text_store.take(documents), corpus.settings)
+    return similarities(sets, a, b, threshold)

@@ -10,6 +10,8 @@ __all__ = ["link_copies", "spell_out_copies"]
 
 def link_copies(near: Pairs, copies: Documents, originals: Documents) -> Pairs:
     """Each copy once, with its representative: linear in the corpus."""
+    if len(copies) == 0:
+        return near
     first = np.concatenate([near.first, originals])
     second = np.concatenate([near.second, copies])
     similarity = np.concatenate([near.similarity, np.ones(len(copies))])
@@ -18,6 +20,8 @@ def link_copies(near: Pairs, copies: Documents, originals: Documents) -> Pairs:
 
 def spell_out_copies(near: Pairs, copies: Documents, originals: Documents) -> Pairs:
     """Every pair of documents: what holds for a representative holds for all of its copies."""
+    if len(copies) == 0:
+        return near
     groups = _Groups(copies, originals)
     inside = [groups.inside(original) for original in np.unique(originals)]
     first, second, times = groups.across(near.first, near.second)
