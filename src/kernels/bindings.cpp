@@ -150,11 +150,11 @@ static auto places_of_shared_keys(const Column<std::uint32_t> &keys) {
     return give(std::move(places));
 }
 
-static auto unique_pairs(const Column<std::uint64_t> &pairs) {
+static auto unique_pairs(const Column<std::uint64_t> &pairs, std::uint64_t low, std::uint64_t high) {
     std::vector<std::uint64_t> unique;
     {
         Release release;
-        unique = sorted_unique(span_of(pairs));
+        unique = sorted_unique(span_of(pairs), low, high);
     }
     return give(std::move(unique));
 }
@@ -241,7 +241,7 @@ NB_MODULE(_kernels, m) {
     m.def("band_candidates", &nearly::candidates_of_band, "keys"_a, "documents"_a, "sketches"_a, "most_different"_a,
           "hubs"_a);
     m.def("shared_keys", &nearly::places_of_shared_keys, "keys"_a);
-    m.def("unique_pairs", &nearly::unique_pairs, "pairs"_a);
+    m.def("unique_pairs", &nearly::unique_pairs, "pairs"_a, "low"_a, "high"_a);
     m.def("shingle_sets", &nearly::sets_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "in_order"_a = false);
     m.def("similarities", &nearly::similarities, "offsets"_a, "hashes"_a, "a"_a, "b"_a, "numerator"_a,
           "denominator"_a);

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "hash_table.hpp"
 #include "hashing.hpp"
 #include "radix.hpp"
 
@@ -97,20 +96,24 @@ inline Candidates band_candidates(std::span<const std::uint32_t> keys, std::span
     return candidates;
 }
 
-// Sorted, each once. Most pairs come several times: a table is quicker than sorting them all.
-inline std::vector<std::uint64_t> sorted_unique(std::span<const std::uint64_t> pairs) {
-    OpenTable seen(pairs.size());
-    std::vector<std::uint64_t> unique;
-    std::uint64_t all = 0;
-    for (const std::uint64_t pair : pairs)
-        if (seen.add(mix(pair))) {
-            unique.push_back(pair);
-            all |= pair;
-        }
-    const auto low = static_cast<std::uint32_t>(all), high = static_cast<std::uint32_t>(all >> 32);
-    radix_sort(unique, 0, static_cast<unsigned>(std::bit_width(low)));
-    radix_sort(unique, 32, 32 + static_cast<unsigned>(std::bit_width(high)));
-    return unique;
+// Those pairs that lie in [low, high), sorted, each once. Documents have fewer than 32 bits: packed
+// closely, two of them need fewer passes.
+inline std::vector<std::uint64_t> sorted_unique(std::span<const std::uint64_t> pairs, std::uint64_t low,
+                                                std::uint64_t high) {
+    std::vector<std::uint64_t> chosen;
+    std::uint64_t greatest = 0;  // the second document is the greater one
+    for (const std::uint64_t pair : pairs) {
+        if (pair < low || pair >= high) continue;
+        chosen.push_back(pair);
+        greatest |= static_cast<std::uint32_t>(pair);
+    }
+    const auto bits = static_cast<unsigned>(std::bit_width(greatest));
+    const std::uint64_t mask = (1ull << bits) - 1;
+    for (std::uint64_t &pair : chosen) pair = pair >> 32 << bits | (pair & mask);
+    radix_sort(chosen, 0, 2 * bits);
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+    for (std::uint64_t &pair : chosen) pair = pair >> bits << 32 | (pair & mask);
+    return chosen;
 }
 
 }  // namespace nearly

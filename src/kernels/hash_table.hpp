@@ -1,4 +1,4 @@
-// Sets of 64-bit hashes, for loops that only add and ask.
+// A set of 64-bit hashes, for loops that only add and ask.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace nearly {
 
-// Small sets, such as a document's: four places to a bucket, so that a look is one comparison of
+// Four places to a bucket, so that a look is one comparison of
 // four and no guess. The few hashes that find their bucket full are kept apart.
 class BucketTable {
   public:
@@ -66,27 +66,6 @@ class BucketTable {
         }
         return static_cast<std::size_t>(-(found[0] + found[1] + found[2] + found[3]));
     }
-};
-
-// Large sets: open addressing, at least half of it free.
-class OpenTable {
-  public:
-    explicit OpenTable(std::size_t count)
-        : shift_(64 - static_cast<unsigned>(std::bit_width(2 * count + 1))), slots_(std::size_t{1} << (64 - shift_), FREE) {}
-
-    // Whether it was not there yet. The hash 0 is not for this table.
-    bool add(std::uint64_t hash) {
-        std::size_t slot = hash >> shift_;
-        while (slots_[slot] != FREE && slots_[slot] != hash) slot = (slot + 1) & (slots_.size() - 1);
-        if (slots_[slot] == hash) return false;
-        slots_[slot] = hash;
-        return true;
-    }
-
-  private:
-    static constexpr std::uint64_t FREE = 0;
-    unsigned shift_;
-    std::vector<std::uint64_t> slots_;
 };
 
 }  // namespace nearly

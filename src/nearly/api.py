@@ -6,10 +6,9 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from nearly import advising, pipeline
-from nearly.advising import Advice, Chooser
+from nearly import pipeline
 from nearly.engines.base import Progress
 from nearly.engines.local import LocalEngine
 from nearly.engines.memory import spare_address_space
@@ -18,6 +17,9 @@ from nearly.results import Deduplicated, Found
 from nearly.settings import Options, Settings
 from nearly.sources import Skipped, open_source
 from nearly.survivors import Keep
+
+if TYPE_CHECKING:
+    from nearly.advising import Advice, Chooser
 
 __all__ = ["dedup", "find", "tune"]
 
@@ -83,11 +85,11 @@ def dedup(source: Any, *, keep: str = "first", **arguments: Unpack[Arguments]) -
 def tune(
     source: Any = None,
     *,
-    chooser: Chooser = "goal",
+    chooser: "Chooser" = "goal",
     sample: int = 500,
     documents: int = 1_000_000,
     **arguments: Unpack[Arguments],
-) -> Advice:
+) -> "Advice":
     """Choose bands and rows, and foretell what they do.
 
     With a source, `sample` of its documents are searched exactly against all, and what is
@@ -96,6 +98,8 @@ def tune(
     of both areas) or nearest (the rule of the papers); `bands` and `rows` overrule it. Takes
     what `find` takes.
     """
+    from nearly import advising
+
     if source is None:
         settings, _ = _divided(arguments)
         return advising.advise(settings, chooser, documents)

@@ -1,7 +1,7 @@
 """Arrow arrays as they lie in memory: shown to a kernel, and made of what a kernel gives.
 
 Arrays are made from their buffers. `pa.array` would do, but it imports pandas wherever that is
-installed, which takes longer than a small corpus.
+installed, and other calls import `pyarrow.compute`; both take longer than a small corpus.
 """
 
 from collections.abc import Sequence
@@ -11,15 +11,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearly import _kernels
+
 __all__ = [
     "binary_rows",
     "column_of",
     "matrix_of",
+    "narrowed",
     "numbers_of",
     "spans",
     "string_array",
+    "take_strings",
     "truths_of",
     "whole_numbers",
+    "widened",
 ]
 
 Offsets = npt.NDArray[np.int64]
@@ -84,7 +89,41 @@ def string_array(values: Sequence[str | None], kind: pa.DataType | None = None) 
     valid = pa.py_buffer(_bits([value is not None for value in values])) if missing else None
     buffers = [valid, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
     array = pa.Array.from_buffers(pa.large_string(), len(encoded), buffers, missing)
+    if kind == pa.string() and missing == 0:
+        return narrowed(array)
     return array if kind is None else array.cast(kind)
+
+
+def widened(strings: pa.StringArray) -> pa.LargeStringArray:
+    """The same strings with 64-bit offsets; only the offsets are copied."""
+    if len(strings) == 0:
+        return string_array([])
+    _, offsets, data = strings.buffers()
+    window = np.frombuffer(offsets, np.int32)[strings.offset : strings.offset + len(strings) + 1]
+    wide = pa.py_buffer(window.astype(np.int64))
+    return pa.LargeStringArray.from_buffers(len(strings), wide, data or pa.py_buffer(b""))
+
+
+def narrowed(strings: pa.LargeStringArray) -> pa.StringArray:
+    """The same strings with 32-bit offsets, which have to be enough; no string is null."""
+    offsets, data = spans(strings)
+    if offsets[-1] - offsets[0] > np.iinfo(np.int32).max:
+        raise pa.ArrowInvalid("more than 2 GiB of strings in one array")
+    narrow = pa.py_buffer((offsets - offsets[0]).astype(np.int32))
+    window = pa.py_buffer(data[offsets[0] : offsets[-1]])
+    return pa.StringArray.from_buffers(len(strings), narrow, window)
+
+
+def take_strings(
+    strings: pa.LargeStringArray, places: npt.NDArray[np.uint32]
+) -> pa.LargeStringArray:
+    """The strings at these places, in the given order."""
+    offsets, data = spans(strings)
+    starts, ends = offsets[places], offsets[places + 1]
+    taken = np.zeros(len(places) + 1, np.int64)
+    np.cumsum(ends - starts, out=taken[1:])
+    gathered = pa.py_buffer(_kernels.gather(data, starts, ends))
+    return pa.LargeStringArray.from_buffers(len(places), pa.py_buffer(taken), gathered)
 
 
 def whole_numbers(first: int, count: int) -> pa.Array:

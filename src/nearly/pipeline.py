@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,7 @@ def dedup(
     )
 
 
+@cache
 def choose_banding(settings: Settings) -> Banding:
     """Bands and rows as they were given, or as the recall at the threshold asks for them."""
     if settings.method == "exact":

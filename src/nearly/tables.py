@@ -47,7 +47,7 @@ def removed_table(corpus: Corpus, removed: Removed, id_type: pa.DataType) -> pa.
 
 def top_table(corpus: Corpus, pairs: Pairs, id_type: pa.DataType) -> pa.Table:
     """The most similar pairs with the beginnings of their texts."""
-    best = np.argsort(-pairs.similarity, kind="stable")[:TOP]
+    best = _best(pairs.similarity)
     first, second = pairs.first[best], pairs.second[best]
     top = pair_table(
         corpus, Pairs(first=first, second=second, similarity=pairs.similarity[best]), id_type
@@ -56,6 +56,15 @@ def top_table(corpus: Corpus, pairs: Pairs, id_type: pa.DataType) -> pa.Table:
         texts = [text.as_py()[:SNIPPET] for text in corpus.texts(documents)]
         top = top.append_column(name, string_array(texts, pa.string()))
     return top
+
+
+def _best(similarity: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+    """The places of the highest ones, of equals the first: a stable sort, without sorting all."""
+    if len(similarity) <= TOP:
+        return np.argsort(-similarity, kind="stable")
+    least = np.partition(similarity, -TOP)[-TOP]
+    high = np.flatnonzero(similarity >= least)
+    return high[np.argsort(-similarity[high], kind="stable")[:TOP]]
 
 
 def without_rows(

@@ -84,7 +84,7 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
         }
         digest += shared_keys(keys).size();
     }
-    pairs = sorted_unique(pairs);
+    pairs = sorted_unique(pairs, 0, NONE);
 
     const Sets sets = shingle_sets(texts, shingling, true);
     const NumberedSets every{documents, sets.offsets, {sets.hashes.get(), static_cast<std::size_t>(sets.offsets.back())}};

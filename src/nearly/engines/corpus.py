@@ -8,7 +8,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import _kernels
-from nearly.arrays import column_of, matrix_of, numbers_of, spans
+from nearly.arrays import (
+    column_of,
+    matrix_of,
+    narrowed,
+    numbers_of,
+    spans,
+    take_strings,
+    widened,
+)
 from nearly.engines.memory import Budget
 from nearly.engines.spool import ColumnStore, RowStore, TextStore
 from nearly.methods import Choice
@@ -41,7 +49,6 @@ class LocalCorpus:
         self.sketches = RowStore(np.uint64, sketch_words(banding.permutations), budget, folder)
         self.also: list[pa.Array] = []
         self._rows = RowStore(np.int64, 1, budget, folder)
-        self._id_type = id_type
         self._ids = _id_store(id_type, budget, folder)
         self._id_contents = RowStore(np.uint64, 2, budget, folder)
         self._sizes: list[npt.NDArray[np.uint32]] = []
@@ -66,7 +73,7 @@ class LocalCorpus:
 
     def _add_ids(self, ids: pa.Array, *, check: bool) -> None:
         if isinstance(self._ids, TextStore):
-            ids = ids.cast(pa.large_string())
+            ids = widened(ids)
             self._ids.append(ids)
             contents = _kernels.contents(*spans(ids)) if check else None
         else:
@@ -116,14 +123,13 @@ class LocalCorpus:
         """The ids of these documents, in the given order."""
         sought, (places,) = different(documents)
         if isinstance(self._ids, TextStore):
-            ids: pa.Array = self._ids.take(sought).cast(self._id_type)
-            return ids.take(column_of(places))
+            return narrowed(take_strings(self._ids.take(sought), places))
         return column_of(self._ids.take(sought)[places, 0])
 
     def texts(self, documents: Documents) -> pa.LargeStringArray:
         """The texts of these documents, in the given order."""
         sought, (places,) = different(documents)
-        return self.text_store.take(sought).take(column_of(places))
+        return take_strings(self.text_store.take(sought), places)
 
     def lengths(self) -> npt.NDArray[np.int64]:
         """Bytes of each document's text."""

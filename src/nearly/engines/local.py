@@ -33,7 +33,7 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 MOST_PENDING = 2_000_000  # candidates that wait to be merged with those of other bands
-BLOCK_TEXT = 2**20  # bytes of text in a block; its shingle sets are eight times as large
+BLOCK_TEXT = 2**19  # bytes of text in a block; its shingle sets are eight times as large
 LEAST_ROOM = 2**24  # bytes that a join may take, however small the budget is
 
 
@@ -110,33 +110,32 @@ class LocalEngine:
             yield batch
 
     def candidates(self, corpus: LocalCorpus, banding: Banding, *, hubs: int) -> Packed:
-        """A few bands a thread; a pair that shares several buckets is kept once."""
+        """Band by band; a pair that shares several buckets is kept once."""
         self.progress.stage("candidates", banding.bands)
-        width = self.threads if corpus.is_in_memory else 1
 
-        def of_bands(bands: range) -> tuple[Packed, int]:
-            return self._candidates_of_bands(corpus, bands, banding, hubs)
+        def of_band(band: int) -> tuple[Packed, int]:
+            return self._band_candidates(corpus, band, banding, hubs)
 
-        shares = [range(start, banding.bands, width) for start in range(width)]
-        found = list(self._map(of_bands, shares, width))
-        self.compared += sum(compared for _, compared in found)
-        return unique([pairs for pairs, _ in found])
-
-    def _candidates_of_bands(
-        self, corpus: LocalCorpus, bands: range, banding: Banding, hubs: int
-    ) -> tuple[Packed, int]:
-        """Candidates of some bands, each once, and how many pairs met in them."""
         found: list[Packed] = []
-        pending = met = 0
-        for band in bands:
-            pairs, compared = self._band_candidates(corpus, band, banding, hubs)
-            met += compared
+        pending = 0
+        width = None if corpus.is_in_memory else 1
+        for pairs, compared in self._map(of_band, range(banding.bands), width):
+            self.compared += compared
             found.append(pairs)
             pending += len(pairs)
             if pending > MOST_PENDING:
-                found, pending = [unique(found)], 0
+                found, pending = [self._unique(found)], 0
             self.progress.advance()
-        return unique(found), met
+        return self._unique(found)
+
+    def _unique(self, found: list[Packed]) -> Packed:
+        """Each pair once, in order: every thread takes a range of pairs."""
+        pairs = np.concatenate(found)
+        marks = np.sort(pairs[:: len(pairs) // 1_000 + 1])
+        places = [len(marks) * i // self.threads for i in range(1, self.threads)]
+        cuts = marks[places].tolist() if len(marks) else []
+        ranges = itertools.pairwise([0, *cuts, 2**64 - 1])
+        return np.concatenate(list(self._map(lambda part: unique(pairs, *part), ranges)))
 
     def _band_candidates(
         self,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from nearly.arrays import narrowed
 from nearly.errors import MissingError, SourceError
 
 __all__ = [
@@ -94,6 +95,8 @@ def cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
         # Arrow decodes a dictionary of string views only after its values are cast.
         values = column.dictionary.cast(kind)
         return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
+    if (column.type, kind) == (pa.large_string(), pa.string()) and column.null_count == 0:
+        return narrowed(column)
     return column.cast(kind)
 
 

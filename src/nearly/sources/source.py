@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nearly.arrays import string_array, whole_numbers
 from nearly.errors import SourceError, UnreadableError
@@ -132,6 +131,8 @@ class Source:
         found = pa.RecordBatch.from_arrays(columns, schema=schema)
         if text.null_count == 0 and ids.null_count == 0:
             return found
+        import pyarrow.compute as pc  # slow to import, and seldom needed
+
         good = pc.and_(text.is_valid(), ids.is_valid())
         for i in pc.indices_nonzero(pc.invert(good)).to_pylist():
             record = piece.part.record(piece.first_in_part + i)

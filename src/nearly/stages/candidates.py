@@ -30,6 +30,6 @@ def candidates(
     return _kernels.band_candidates(keys, documents, sketches, most_different, hubs)
 
 
-def unique(pairs: list[Packed]) -> Packed:
-    """Each packed pair once, in order."""
-    return _kernels.unique_pairs(np.concatenate(pairs) if pairs else np.empty(0, np.uint64))
+def unique(pairs: Packed, low: int, high: int) -> Packed:
+    """Each packed pair in [low, high) once, in order."""
+    return _kernels.unique_pairs(pairs, low, high)

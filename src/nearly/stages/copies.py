@@ -23,14 +23,12 @@ def spell_out_copies(near: Pairs, copies: Documents, originals: Documents) -> Pa
     if len(copies) == 0:
         return near
     groups = _Groups(copies, originals)
-    inside = [groups.inside(original) for original in np.unique(originals)]
     first, second, times = groups.across(near.first, near.second)
+    one, other = groups.inside(np.unique(originals))
     return _ordered(
-        np.concatenate([first, *(a for a, _ in inside)]),
-        np.concatenate([second, *(b for _, b in inside)]),
-        np.concatenate(
-            [np.repeat(near.similarity, times), np.ones(sum(len(a) for a, _ in inside))]
-        ),
+        np.concatenate([first, one]),
+        np.concatenate([second, other]),
+        np.concatenate([np.repeat(near.similarity, times), np.ones(len(one))]),
     )
 
 
@@ -54,12 +52,11 @@ class _Groups:
             return documents
         return np.where(nth == 0, documents, self._copies[np.maximum(places, 0)])
 
-    def inside(self, original: np.uint32) -> tuple[Documents, Documents]:
-        """All pairs of one group."""
-        low, high = self._bounds(np.array([original]))
-        members = np.concatenate([[original], self._copies[low[0] : high[0]]]).astype(np.uint32)
-        rows, columns = np.triu_indices(len(members), 1)
-        return members[rows], members[columns]
+    def inside(self, originals: Documents) -> tuple[Documents, Documents]:
+        """All pairs of each group: a member is above the diagonal with those that follow it."""
+        first, second, _ = self.across(originals, originals)
+        above = first < second
+        return first[above], second[above]
 
     def across(
         self, first: Documents, second: Documents
