@@ -1,7 +1,7 @@
 """The signing kernel against the least it can cost: rolling the hash over the same bytes.
 
-Both run on one thread, in turn, in one process, over documents of 1 KB and more: debian
-descriptions joined until they are long enough, and newsgroup posts that are.
+Both run on one thread, in turn, in one process, over the documents of 1 KB and more of several
+corpora.
 
     python bench/signing.py [--data DIR] [--repeat 9]
 """
@@ -22,30 +22,18 @@ from nearly.settings import Settings, TextSettings
 from nearly.stages.sign import sign
 
 SHORTEST = 1_000
+CORPORA = ("debian", "newsgroups", "licences")
 K = 5
 
 
 def long_documents(data: Path) -> dict[str, pa.Array]:
     """Documents of at least SHORTEST bytes, by corpus."""
-    debian = pq.read_table(harness.corpus(data, "debian"), columns=["text"])["text"].to_pylist()
-    posts = pq.read_table(harness.corpus(data, "newsgroups"), columns=["text"])["text"]
-    long_posts = posts.filter(pc.greater_equal(pc.binary_length(posts), SHORTEST))
-    return {
-        "debian, joined": pa.array(join_short(debian), pa.large_string()),
-        "newsgroups": pc.cast(long_posts.combine_chunks(), pa.large_string()),
-    }
-
-
-def join_short(texts: list[str]) -> list[str]:
-    """Neighbours joined until each document is long enough."""
-    joined, waiting, size = [], [], 0
-    for text in texts:
-        waiting.append(text)
-        size += len(text.encode())
-        if size >= SHORTEST:
-            joined.append("\n".join(waiting))
-            waiting, size = [], 0
-    return joined
+    found = {}
+    for name in CORPORA:
+        texts = pq.read_table(harness.corpus(data, name), columns=["text"])["text"]
+        long = texts.filter(pc.greater_equal(pc.binary_length(texts), SHORTEST))
+        found[name] = pc.cast(long.combine_chunks(), pa.large_string())
+    return found
 
 
 def roller(texts: pa.Array) -> Callable[[], Any]:
