@@ -8,10 +8,15 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from nearly.cli.program import run
 
 LONG = "the quick brown fox jumps over the lazy dog and then it sleeps in the sun for a while"
 NEARLY = str(Path(sys.executable).with_name("nearly"))
@@ -226,11 +231,34 @@ def test_bash_accepts_the_completion_script() -> None:
     assert (checked.returncode, checked.stderr) == (0, b"")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_folder_without_permission(tmp_path: Path) -> None:
-    folder = tmp_path / "secret"
-    folder.mkdir(mode=0)
-    assert ran(NEARLY, "find", folder).returncode == 3
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Root may read everything: be somebody else for a while."""
+    nobody = 65534
+    was_root = os.geteuid() == 0
+    if was_root:
+        os.seteuid(nobody)
+    try:
+        yield
+    finally:
+        if was_root:
+            os.seteuid(0)
+
+
+def test_a_folder_without_permission(capsys: pytest.CaptureFixture[str]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)  # noqa: S103
+        (Path(name) / "open.txt").write_text("text")
+        assert run(["find", name, "--quiet"]) == 0  # imports what others may not be able to read
+        folder = Path(name) / "secret"
+        folder.mkdir(mode=0)
+        with as_nobody():
+            assert run(["find", str(folder)]) == 3
+            assert run(["find", name, "--quiet"]) == 3
+        folder.chmod(0o700)
+    err = capsys.readouterr().err
+    assert err.count("secret") == 2
+    assert "Permission denied" in err
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:

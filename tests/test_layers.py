@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "nearly"
 #: From the ground up; a room may import its own floor's package and all floors below.
 FLOORS = [
     {"errors"},
-    {"arrays", "settings", "schemas", "families", "quadrature", "_kernels", "stop_words"},
+    {"arrays", "limits", "settings", "schemas", "families", "quadrature", "_kernels", "stop_words"},
     {"methods", "tuning", "costs", "plots", "textbook", "results"},
     {"stages"},
     {"engines", "sources", "sinks", "plans"},

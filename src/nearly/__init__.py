@@ -12,6 +12,8 @@ Nothing heavy is imported until it is used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from nearly.limits import spare_address_space
+
 if TYPE_CHECKING:
     from nearly.advising import Advice
     from nearly.api import dedup, find, tune
@@ -69,6 +71,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'nearly' has no attribute {name!r}")
+    spare_address_space()
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

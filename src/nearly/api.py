@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from nearly import pipeline
 from nearly.engines.base import Progress
 from nearly.engines.local import LocalEngine
-from nearly.engines.memory import spare_address_space
 from nearly.errors import SettingsError
+from nearly.limits import spare_address_space
 from nearly.results import Deduplicated, Found
 from nearly.settings import Options, Settings
 from nearly.sources import Skipped, open_source

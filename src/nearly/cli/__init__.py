@@ -8,6 +8,7 @@ import sys
 from typing import NoReturn
 
 from nearly.cli import stopping
+from nearly.limits import spare_address_space
 
 __all__ = ["main"]
 
@@ -15,6 +16,7 @@ __all__ = ["main"]
 def main() -> NoReturn:
     """The entry point of the installed command."""
     stopping.on_signals()
+    spare_address_space()
     try:
         from nearly.cli.program import run
     except stopping.Stopped as stopped:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import _kernels
+from nearly.arrays import spans
 from nearly.engines.base import Progress, Reading
 from nearly.engines.corpus import LocalCorpus, different
 from nearly.engines.memory import Budget
@@ -99,7 +100,8 @@ class LocalEngine:
             batch = next(coming, None)
             if batch is None:
                 break
-            text += batch.column("text").nbytes
+            offsets, _ = spans(batch.column("text"))
+            text += int(offsets[-1] - offsets[0])
         corpus.settings = corpus.decide_k(settings)
         corpus.choice = choose_method(settings, len(corpus), text, clusters_only=clusters_only)
 

@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from nearly.errors import SourceError, UnreadableError
+from nearly.limits import available_memory
 from nearly.sources import part
 from nearly.sources.arrow import ArrowFilePart, spool
 from nearly.sources.part import Part, Reject
@@ -22,13 +23,16 @@ __all__ = ["JsonPart", "ParquetPart", "connect", "plain_path", "run_query"]
 _SPELT = ("DATE", "TIME", "TIMESTAMP", "UUID", "JSON")
 
 
-def connect(temporary: Path, threads: int | None, memory: str = "1GB") -> duckdb.DuckDBPyConnection:
+def connect(
+    temporary: Path, threads: int | None, most_memory: int = 2**30
+) -> duckdb.DuckDBPyConnection:
     """A database in memory that fetches nothing, and spills below `temporary`."""
+    memory = min(most_memory, available_memory() // 4)
     config: dict[str, Any] = {
         "arrow_large_buffer_size": True,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
-        "memory_limit": memory,
+        "memory_limit": f"{memory}B",
         "python_enable_replacements": False,
         "temp_directory": str(temporary / "duckdb"),
     }

@@ -101,7 +101,7 @@ class _Request:
     @cached_property
     def csv_connection(self) -> duckdb.DuckDBPyConnection:
         # What DuckDB has read of a CSV file it keeps, needed or not, until its memory is full.
-        return connect(self.temporary, self.threads, memory="256MB")
+        return connect(self.temporary, self.threads, most_memory=2**28)
 
     def refuse_file_options(self, name: str) -> None:
         """`lines` and `glob` are about files."""

@@ -1,0 +1,50 @@
+"""What this process may use of memory, and how to keep within a limit on its address space."""
+
+import os
+import resource
+import sys
+from pathlib import Path
+
+__all__ = ["available_memory", "spare_address_space"]
+
+#: What the interpreter and its libraries take of an address space before any work.
+START_UP = 800 * 2**20
+M_ARENA_MAX = -8  # of <malloc.h>
+
+
+def available_memory() -> int:
+    """Bytes that this process may use: the least of machine, control group and limits."""
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *_control_group()]
+    for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
+        soft, _ = resource.getrlimit(kind)
+        if soft != resource.RLIM_INFINITY:
+            limits.append(max(soft - START_UP, soft // 4))
+    return min(limits)
+
+
+def spare_address_space() -> None:
+    """Where the address space is limited, keep allocators from reserving what they do not use.
+
+    Arrow's own allocator reserves a gigabyte at its first use, and the C library 64 MB for each
+    thread: both count against such a limit. Without a limit they are faster, and stay. The earlier
+    this is called, the better: what is reserved is reserved.
+    """
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft == resource.RLIM_INFINITY:
+        return
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # where Arrow is yet to come
+    if "pyarrow" in sys.modules:
+        import pyarrow as pa
+
+        pa.set_memory_pool(pa.system_memory_pool())
+    import ctypes
+
+    arenas = getattr(ctypes.CDLL(None), "mallopt", None)
+    if arenas is not None:
+        arenas(M_ARENA_MAX, 1)
+
+
+def _control_group() -> list[int]:
+    files = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+    texts = [Path(name).read_text().strip() for name in files if Path(name).exists()]
+    return [int(text) for text in texts if text.isdigit()]
