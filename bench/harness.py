@@ -65,7 +65,7 @@ def generated(documents: int) -> tuple[Path, int]:
     return path, int(size.read_text())
 
 
-def find_in_child(path: Path, *, limit: int | None = None) -> dict[str, Any]:
+def find_in_child(path: Path, *, limit: int | None = None, threads: int = 2) -> dict[str, Any]:
     """What `once.py` measured in a fresh process, under a limit of address space if given."""
 
     def restrict() -> None:
@@ -73,7 +73,7 @@ def find_in_child(path: Path, *, limit: int | None = None) -> dict[str, Any]:
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
     said = subprocess.run(
-        [sys.executable, BENCH / "once.py", path],
+        [sys.executable, BENCH / "once.py", path, "--threads", str(threads)],
         stdout=subprocess.PIPE,
         text=True,
         preexec_fn=restrict,

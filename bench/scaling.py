@@ -4,6 +4,8 @@ Each size runs in a fresh process, sizes in turn. Memory beyond the text is the 
 process, less the bytes of the text, less the peak of the same process on a thousand documents
 (the interpreter and its libraries).
 
+At a million documents one thread is measured too.
+
     python bench/scaling.py [--repeat 3] [--largest 2000000]
 """
 
@@ -14,6 +16,7 @@ import harness
 
 SMALLEST = 250_000
 BASELINE = 1_000
+MIDDLE = 1_000_000  # where one thread is compared with two
 
 
 def measure(sizes: list[int], repeat: int) -> list[dict[str, Any]]:
@@ -68,7 +71,10 @@ def main() -> None:
             for m in measured
         ],
     )
-    harness.save("scaling", {"sizes": measured})
+    alone = harness.find_in_child(harness.generated(MIDDLE)[0], threads=1)["seconds"]
+    both = next(m["seconds"] for m in measured if m["documents"] == MIDDLE)
+    print(f"{MIDDLE:,} documents: two threads are {alone / both:.2f} times one")
+    harness.save("scaling", {"sizes": measured, "one_thread_seconds": {str(MIDDLE): alone}})
 
 
 if __name__ == "__main__":
