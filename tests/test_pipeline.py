@@ -249,6 +249,21 @@ class TestDedup:
         led = nearly.dedup(texts, cluster="leader", **options)
         assert led.removed["id"].to_pylist() == [1]
 
+    def test_a_leader_has_the_text_of_the_survivor(self):
+        words = [f"w{i}" for i in range(30)]
+        far, middle, near = (" ".join(words[i : i + 20]) for i in (0, 3, 6))
+        # The newest document is a copy of the first; what it is not similar to stays.
+        table = pa.table(
+            {"text": [far, middle, near, far], "date": [1, 3, 2, 4]},
+        )
+        options = {"unit": "word", "k": 1, "threshold": 0.7, "cluster": "leader", **SURE}
+        clean = nearly.dedup(table, keep="newest:date", text="text", **options)
+        assert clean.removed.select(["id", "survivor"]).to_pylist() == [
+            {"id": 0, "survivor": 3},
+            {"id": 1, "survivor": 3},
+        ]
+        assert min(clean.removed["similarity"].to_pylist()) >= 0.7
+
     def test_wrong_rules_are_refused(self):
         for keep in ("best", "newest", "first:date"):
             with pytest.raises(nearly.SettingsError, match="choose one of"):
@@ -258,6 +273,15 @@ class TestDedup:
         odd = self.TABLE.set_column(2, "date", pa.array(["soon"] * 5))
         with pytest.raises(nearly.SourceError, match="does not read as dates"):
             nearly.dedup(odd, keep="newest:date", threshold=0.5)
+
+
+@given(texts=CORPORA, keep=st.sampled_from(["first", "last", "longest", "shortest"]))
+def test_with_leaders_every_removed_document_is_similar_to_its_survivor(texts, keep):
+    clean = nearly.dedup(texts, keep=keep, cluster="leader", threshold=0.5, k=3, **SURE)
+    assert all(similarity >= 0.5 for similarity in clean.removed["similarity"].to_pylist())
+    removed, survivors = (clean.removed[name].to_pylist() for name in ("id", "survivor"))
+    assert not set(removed) & set(survivors)
+    assert clean.kept.num_rows == len(texts) - len(removed)
 
 
 def test_results_come_in_every_form():

@@ -24,7 +24,7 @@ from nearly.stages.cluster import cluster
 from nearly.stages.copies import link_copies, spell_out_copies
 from nearly.stages.pairs import Pairs
 from nearly.stages.verify import exact_ratio
-from nearly.survivors import Keep, rank, survivors
+from nearly.survivors import Keep, by_best_copy, rank, survivors
 from nearly.tables import cluster_table, pair_table, removed_table, top_table, without_rows
 from nearly.tuning import Banding, background, explicit, for_recall
 
@@ -81,7 +81,8 @@ def dedup(
     near = near_pairs(corpus, banding, engine, clock, hubs=HUBS)
     with clock("cluster"):
         order = rank(corpus, near, keep)
-        clusters = cluster(near, corpus.copies, corpus.originals, order, settings.cluster)
+        leading = by_best_copy(order, corpus)
+        clusters = cluster(near, corpus.copies, corpus.originals, leading, settings.cluster)
         removed = survivors(corpus, clusters, order, engine)
     with clock("tables"):
         removed_rows = removed_table(corpus, removed, source.id_type)

@@ -13,7 +13,7 @@ from nearly.errors import SettingsError, SourceError
 from nearly.stages.cluster import Clusters
 from nearly.stages.pairs import Documents, Pairs, join_pairs
 
-__all__ = ["Keep", "Removed", "rank", "survivors"]
+__all__ = ["Keep", "Removed", "by_best_copy", "rank", "survivors"]
 
 PLAIN = ("first", "last", "longest", "shortest")
 BY_COLUMN = ("newest", "oldest", "max", "min")
@@ -66,6 +66,22 @@ def rank(corpus: Corpus, near: Pairs, keep: Keep) -> Documents:
     return np.concatenate([ranked, everyone[is_other]])
 
 
+def by_best_copy(order: Documents, corpus: Corpus) -> Documents:
+    """The same order, where a representative stands as high as the best of its copies.
+
+    So the leader of a cluster has the text of the document that will survive.
+    """
+    place = _places(order)
+    np.minimum.at(place, corpus.originals, place[corpus.copies])
+    return np.argsort(place, kind="stable").astype(np.uint32)
+
+
+def _places(order: Documents) -> Documents:
+    place = np.empty(len(order), np.uint32)
+    place[order] = np.arange(len(order), dtype=np.uint32)
+    return place
+
+
 def _preference(corpus: Corpus, documents: Documents, keep: Keep) -> npt.NDArray[np.int64]:
     """Lower is better."""
     if keep.rule in ("longest", "shortest"):
@@ -107,8 +123,7 @@ def survivors(
     corpus: AnyCorpus, clusters: Clusters, order: Documents, engine: Engine[AnyCorpus]
 ) -> Removed:
     """The best-ranked member of each cluster stays; all others go."""
-    place = np.empty(len(order), np.uint32)
-    place[order] = np.arange(len(order), dtype=np.uint32)
+    place = _places(order)
     best = np.full(clusters.count, len(order), np.int64)
     np.minimum.at(best, clusters.numbers, place[clusters.members])
     stays = order[best][clusters.numbers]
