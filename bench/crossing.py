@@ -50,7 +50,7 @@ def corpus_of_length(length: int, documents: int, folder: Path) -> Path:
     else:
         step = length // 320
         parts = [texts.combine_chunks()[i::step] for i in range(step)]
-        texts = pc.binary_join_element_wise(*parts, " ")
+        texts = pc.binary_join_element_wise(*parts, pa.scalar(" ", pa.large_string()))
     path = folder / f"{length}.parquet"
     pq.write_table(pa.table({"text": texts}), path)
     return path

@@ -69,6 +69,18 @@ def test_what_is_kept_of_a_signature_is_as_specified(texts, unit, k, bands, rows
     assert [[(x == y).all() for y in contents] for x in contents] == same
 
 
+@given(
+    texts=st.lists(NASTY, min_size=1, max_size=4),
+    unit=st.sampled_from(["char", "word"]),
+    k=st.integers(1, 12),
+)
+def test_measuring_gives_what_signing_gives(texts, unit, k):
+    sizes, contents = _kernels.measure(*arrow(texts), unit, k, 7)
+    signed = _kernels.sign(*arrow(texts), unit, k, 7, "one-permutation", 1, 1)
+    assert sizes.tolist() == signed[0].tolist()
+    assert contents.tolist() == signed[1].tolist()
+
+
 def test_slices_of_an_array_are_signed_as_they_stand():
     texts = pa.array(["one", "two words", "three more words", "日本語"], pa.large_string())
     whole = _kernels.signatures(*spans(texts), "char", 3, 1, "one-permutation", 16)

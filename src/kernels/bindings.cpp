@@ -104,9 +104,9 @@ static auto measure(const Offsets &offsets, const Bytes &data, std::string_view 
     std::vector<std::uint64_t> contents(2 * texts.size());
     {
         Release release;
-        Shingler shingler(shingling_of(unit, k, seed));
+        const Shingler shingler(shingling_of(unit, k, seed));
         for (std::size_t i = 0; i < texts.size(); ++i) {
-            sizes[i] = static_cast<std::uint32_t>(shingler(texts[i], texts.end()).size());
+            sizes[i] = static_cast<std::uint32_t>(shingler.count(texts[i]));
             const Content content = hash_content(texts[i].data(), texts[i].size());
             contents[2 * i] = content.high;
             contents[2 * i + 1] = content.low;

@@ -54,6 +54,13 @@ class Shingler {
         return ascii ? bytes(text, limit) : characters(text, limit);
     }
 
+    // How many hashes that would be, without making them.
+    std::size_t count(std::span<const std::uint8_t> text) const {
+        const std::size_t units = shingling_.unit == Unit::word ? count_words(text) : count_characters(text);
+        if (units == 0) return 0;
+        return units <= shingling_.k ? 1 : units - shingling_.k + 1;
+    }
+
   private:
     Shingling shingling_;
     std::uint64_t start_;  // what hashes start from, but for the length
@@ -127,6 +134,25 @@ class Shingler {
         const auto first = [](std::uint64_t word, std::size_t bytes) { return word & (~0ull >> (64 - 8 * bytes)); };
         if (length <= 8) return mix(start ^ first(load_word(window), length));
         return mix(mix(start ^ load_word(window)) ^ first(load_word(window + 8), length - 8));
+    }
+
+    static std::size_t count_characters(std::span<const std::uint8_t> text) {
+        std::size_t characters = 0;
+        for (const std::uint8_t byte : text) characters += (byte & 0xC0) != 0x80;
+        return characters;
+    }
+
+    static std::size_t count_words(std::span<const std::uint8_t> text) {
+        const std::uint8_t *at = text.data(), *const end = at + text.size();
+        std::size_t words = 0;
+        bool is_inside = false;
+        while (at < end) {
+            const std::size_t space = space_length(at, end);
+            words += space == 0 && !is_inside;
+            is_inside = space == 0;
+            at += space == 0 ? 1 : space;
+        }
+        return words;
     }
 
     void split(std::span<const std::uint8_t> text) {
