@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def opened(folder):
-    connection = connect(folder, 2, memory="256MB")
+    connection = connect(folder, 2, most_memory=2**28)
 
     def write_and_open(data: bytes, delimiter: str = ",", ending: str = "csv") -> DelimitedPart:
         path = folder / f"a.{ending}"

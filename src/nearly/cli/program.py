@@ -4,6 +4,7 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Final
 
@@ -94,13 +95,19 @@ def _explain(error: BaseException) -> int:
             complain(str(error))
             return exits.code_of(error)
         case BrokenPipeError():
-            # Whoever read this output has seen enough; at exit Python would flush once more.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _write_no_more()  # whoever read this output has seen enough
             return exits.BROKEN_PIPE
         case OSError(errno=errno.ENOSPC):
+            _write_no_more()
             complain("the disk is full; free some space, or give another disk with --temporary")
             return exits.USAGE
     raise error
+
+
+def _write_no_more() -> None:
+    """At exit Python would flush standard output once more, and fail once more."""
+    with suppress(OSError, ValueError):  # it may be no file, as in a test
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _invoke(arguments: Sequence[str]) -> int:
