@@ -71,6 +71,8 @@ def find_in_child(path: Path, *, limit: int | None = None, threads: int = 2) -> 
     def restrict() -> None:
         if limit is not None:
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        if threads == 1:  # one core for the reader's threads too
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
     said = subprocess.run(
         [sys.executable, BENCH / "once.py", path, "--threads", str(threads)],

@@ -4,7 +4,7 @@ Each size runs in a fresh process, sizes in turn. Memory beyond the text is the 
 process, less the bytes of the text, less the peak of the same process on a thousand documents
 (the interpreter and its libraries).
 
-At a million documents one thread is measured too.
+At a million documents one core is measured too.
 
     python bench/scaling.py [--repeat 3] [--largest 2000000]
 """
@@ -16,7 +16,7 @@ import harness
 
 SMALLEST = 250_000
 BASELINE = 1_000
-MIDDLE = 1_000_000  # where one thread is compared with two
+MIDDLE = 1_000_000  # where one core is compared with two
 
 
 def measure(sizes: list[int], repeat: int) -> list[dict[str, Any]]:
@@ -73,8 +73,8 @@ def main() -> None:
     )
     alone = harness.find_in_child(harness.generated(MIDDLE)[0], threads=1)["seconds"]
     both = next(m["seconds"] for m in measured if m["documents"] == MIDDLE)
-    print(f"{MIDDLE:,} documents: two threads are {alone / both:.2f} times one")
-    harness.save("scaling", {"sizes": measured, "one_thread_seconds": {str(MIDDLE): alone}})
+    print(f"{MIDDLE:,} documents: two cores are {alone / both:.2f} times one")
+    harness.save("scaling", {"sizes": measured, "one_core_seconds": {str(MIDDLE): alone}})
 
 
 if __name__ == "__main__":
