@@ -349,3 +349,8 @@ def test_the_method_and_its_promise_are_said(call: Run, table: Path) -> None:
     assert "find at least 99% of pairs from 0.8 upwards" in err
     assert "audit: 3 documents searched exactly, " in err
     assert "precision 100.0%" in err
+
+
+def test_a_clean_copy_does_not_promise_what_hubs_may_miss(call: Run, table: Path) -> None:
+    _, _, err = call("dedup", table, "-o", "clean.csv", "--method", "lsh")
+    assert "of pairs (in a large bucket, of those with its first 32 documents) from 0.8" in err

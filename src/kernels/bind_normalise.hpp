@@ -1,7 +1,5 @@
 // Text normalisation for Python: the offsets and bytes of an Arrow large_string in and out.
 #pragma once
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string_view.h>
 
 #include <cstddef>
@@ -9,14 +7,13 @@
 #include <memory>
 #include <string_view>
 
+#include "arrays.hpp"
 #include "normalise.hpp"
 
 namespace nearly::normalise {
 
-namespace nb = nanobind;
-
-using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Text = nb::ndarray<const Byte, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Offsets = Column<std::int64_t>;
+using Text = Column<Byte>;
 
 inline Space space_named(std::string_view name) {
     if (name == "keep") return Space::keep;
@@ -40,14 +37,7 @@ void for_each_text(const Offsets &offsets, const Text &text, Visit &&visit) {
         visit(i, text.data() + offsets.data()[i], text.data() + offsets.data()[i + 1]);
 }
 
-// An array that owns its memory.
-template <typename Number>
-nb::ndarray<nb::numpy, Number> handed_over(std::unique_ptr<Number[]> numbers, std::size_t size) {
-    Number *data = numbers.release();
-    nb::capsule owner(data, [](void *p) noexcept { delete[] static_cast<Number *>(p); });
-    return {data, {size}, owner};
-}
-
+// Bytes grow by realloc, so they are freed and not deleted.
 inline nb::ndarray<nb::numpy, Byte> handed_over(Bytes &bytes) {
     const std::size_t size = bytes.size;
     Byte *data = bytes.release();
@@ -70,7 +60,7 @@ inline nb::tuple normalise_texts(const Offsets &offsets, const Text &text, const
             ends[i + 1] = static_cast<std::int64_t>(out.size);
         });
     }
-    return nb::make_tuple(handed_over(std::move(ends), n + 1), handed_over(out));
+    return nb::make_tuple(give(std::move(ends), n + 1), handed_over(out));
 }
 
 inline nb::ndarray<nb::numpy, Byte> settled_texts(const Offsets &offsets, const Text &text,
@@ -84,7 +74,7 @@ inline nb::ndarray<nb::numpy, Byte> settled_texts(const Offsets &offsets, const 
             answers[i] = static_cast<Byte>(settled(first, last, unsettled));
         });
     }
-    return handed_over(std::move(answers), n);
+    return give(std::move(answers), n);
 }
 
 }  // namespace nearly::normalise

@@ -94,7 +94,7 @@ def dedup(
         skipped=skipped.table(),
         settings=corpus.settings,
         statistics=statistics(corpus, skipped, banding, engine, clock)
-        | {"removed": len(removed.documents), "clusters": clusters.count},
+        | {"removed": len(removed.documents), "clusters": clusters.count, "hubs": HUBS},
         schema=source.schema,
         read_kept=lambda: without_rows(source.rows(), row_numbers),
     )

@@ -87,7 +87,10 @@ def _promise(settings: Settings, statistics: Mapping[str, Any]) -> str:
 
     recall = choose_banding(settings).recall(settings.threshold)
     found = f"{statistics['bands']} bands of {statistics['rows']} rows"
-    return f"{found} find at least {_percent(recall)} of pairs"
+    promise = f"{found} find at least {_percent(recall)} of pairs"
+    if "hubs" in statistics:
+        promise += f" (in a large bucket, of those with its first {statistics['hubs']} documents)"
+    return promise
 
 
 def _percent(share: float) -> str:

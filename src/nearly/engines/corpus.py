@@ -45,7 +45,7 @@ class LocalCorpus:
 
     def __init__(self, id_type: pa.DataType, banding: Banding, budget: Budget, folder: Path):
         self.text_store = TextStore(budget, folder)
-        self.keys = ColumnStore(np.uint32, banding.bands, budget, folder)
+        self.keys = ColumnStore(np.uint32, budget, folder)
         self.sketches = RowStore(np.uint64, sketch_words(banding.permutations), budget, folder)
         self.also: list[pa.Array] = []
         self._rows = RowStore(np.int64, 1, budget, folder)
@@ -107,6 +107,7 @@ class LocalCorpus:
     def finish(self) -> None:
         """All documents are in: who is empty, whose id came before, who is a copy of whom."""
         sizes = np.concatenate(self._sizes) if self._sizes else np.empty(0, np.uint32)
+        self._sizes.clear()
         self.sizes = sizes
         is_again = _is_again(self._id_contents, len(sizes))
         self.repeated = np.flatnonzero(is_again).astype(np.uint32)

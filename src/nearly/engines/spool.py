@@ -217,10 +217,9 @@ def _spilled(file: _File, block: npt.NDArray[Any]) -> _Spilled:
 class ColumnStore:
     """A matrix that arrives by rows and is read by columns, such as the keys of bands."""
 
-    def __init__(self, kind: npt.DTypeLike, columns: int, budget: Budget, folder: Path):
+    def __init__(self, kind: npt.DTypeLike, budget: Budget, folder: Path):
         self._folder = folder
         self._kind = np.dtype(kind)
-        self._columns = columns
         self._blocks: list[npt.NDArray[Any] | _Spilled] = []
         self._file: _File | None = None
         self.held = 0
