@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import truth
 
 import nearly
-from nearly import api, pipeline
+from nearly import api
 from nearly.tuning import Banding
 
 CORPORA = ("debian/docs", "licences/docs", "tweets/troll-300k")
@@ -45,7 +45,7 @@ def candidates(path: Path, banding: Banding) -> int:
     """Pairs that meet in some bucket, each counted once: before the agreement filter."""
     everything = Banding(banding.bands, banding.rows, agreement=0)
     with api._run(str(path), SETTINGS) as (source, settings, engine, skipped):
-        corpus = pipeline.load(source, settings, everything, engine, skipped)
+        corpus = engine.load(source, settings, everything, skipped, keep=None)
         return len(engine.candidates(corpus, everything, hubs=0))
 
 

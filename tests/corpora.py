@@ -34,4 +34,4 @@ def loaded(
     """The corpus as a run holds it, and the engine that does."""
     with api._run(documents, {"method": "lsh", **options}) as (source, settings, engine, skipped):
         banding = banding or pipeline.choose_banding(settings)
-        yield pipeline.load(source, settings, banding, engine, skipped), engine
+        yield engine.load(source, settings, banding, skipped, keep=None), engine

@@ -21,7 +21,7 @@ texts = st.lists(st.text("abc", max_size=12), min_size=1, max_size=12).filter(an
 def loaded(documents: list[str]) -> Iterator[LocalCorpus]:
     with api._run(documents, {"k": K, "raw": True}) as (source, settings, engine, skipped):
         banding = pipeline.choose_banding(settings)
-        yield pipeline.load(source, settings, banding, engine, skipped)
+        yield engine.load(source, settings, banding, skipped, keep=None)
 
 
 def shingles(text: str) -> set[str]:

@@ -9,9 +9,9 @@ from typing import Any, Final, Literal
 import numpy as np
 import pyarrow as pa
 
-from nearly import costs, pipeline
+from nearly import costs
+from nearly.corpora import Corpus, Progress
 from nearly.counting import fill_buckets
-from nearly.engines.base import Corpus, Progress
 from nearly.engines.local import LocalEngine
 from nearly.errors import SettingsError
 from nearly.families import Family, MinHash
@@ -215,7 +215,7 @@ def survey(
     start = time.perf_counter()
     # No signature is needed of these documents, as for an exact run.
     unsigned = replace(settings, method="exact")
-    corpus = pipeline.load(source, unsigned, Banding(1, 1), engine, skipped)
+    corpus = engine.load(source, unsigned, Banding(1, 1), skipped, keep=None)
     size = costs.Corpus(
         documents=len(corpus),
         text=int(corpus.lengths().sum()),
@@ -239,10 +239,10 @@ def survey(
         settings=settings.with_k(corpus.settings.text.whole_k),
         skipped=skipped.table(),
         statistics={
-            "documents": len(corpus) - len(corpus.repeated),
+            "documents": corpus.counts.documents,
             "skipped": len(skipped),
-            "empty": len(corpus.empty),
-            "copies": len(corpus.copies),
+            "empty": corpus.counts.empty,
+            "copies": corpus.counts.copies,
             "method": method.method,
             "why": method.why,
         },

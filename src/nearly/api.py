@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from nearly import pipeline
-from nearly.engines.base import Progress
+from nearly.corpora import Progress
 from nearly.engines.local import LocalEngine
 from nearly.errors import SettingsError
 from nearly.limits import spare_address_space

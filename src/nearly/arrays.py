@@ -16,6 +16,7 @@ from nearly import _kernels
 __all__ = [
     "binary_rows",
     "column_of",
+    "count_characters",
     "matrix_of",
     "narrowed",
     "numbers_of",
@@ -40,6 +41,12 @@ def spans(texts: pa.LargeStringArray) -> tuple[Offsets, Bytes]:
         return np.zeros(1, np.int64), _NO_BYTES
     window = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     return window, _NO_BYTES if data is None else np.frombuffer(data, np.uint8)
+
+
+def count_characters(texts: pa.LargeStringArray) -> int:
+    """Characters of all the texts together."""
+    offsets, data = spans(texts)
+    return int(np.count_nonzero((data[offsets[0] : offsets[-1]] & 0xC0) != 0x80))
 
 
 def column_of(numbers: npt.NDArray[Any]) -> pa.Array:

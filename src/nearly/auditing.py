@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nearly.engines.base import Corpus, Progress
+from nearly.corpora import Corpus, Progress
 from nearly.searching import search_exactly
 from nearly.stages.pairs import Documents, Pairs, join_pairs
 from nearly.stages.verify import exact_ratio

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from nearly import _kernels
 from nearly.arrays import string_array
-from nearly.engines.corpus import auto_k
+from nearly.methods import auto_k
 from nearly.results import Comparison
 from nearly.settings import Settings
 from nearly.stages.sign import signatures

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.arrays import matrix_of
-from nearly.engines.base import Corpus, Progress
+from nearly.corpora import Corpus, Progress
 from nearly.searching import map_blocks
 from nearly.stages.pairs import Documents
 from nearly.stages.sign import sign

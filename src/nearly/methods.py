@@ -1,4 +1,4 @@
-"""Exact join or hashing: which way to take to all pairs, and why.
+"""What a corpus decides: how long its shingles are, and which way to take to all pairs.
 
 The exact join misses nothing, and its cost grows with how many documents share a rare shingle;
 hashing costs about the same for every document. docs/methods.md has the measurements behind the
@@ -9,13 +9,15 @@ from dataclasses import dataclass
 
 from nearly.settings import Method, Settings
 
-__all__ = ["Choice", "choose_method", "most_text_to_join"]
+__all__ = ["Choice", "auto_k", "choose_method", "most_text_to_join"]
 
 #: Bytes of text that are joined in a few hundredths of a second, as fast as they are hashed or
 #: nearly so. Runs of characters are shared by more strangers than runs of words.
 MOST_TEXT = {"char": 2**21, "word": 2**22}
 #: A join spells out all pairs of a cluster: more documents than this could be one cluster.
 MOST_DOCUMENTS = 5_000
+#: From this many characters on a document is no longer a message but an article.
+LONG = 2_000
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,12 @@ class Choice:
 
     method: Method
     why: str
+
+
+def auto_k(unit: str, mean_length: float) -> int:
+    """5 characters for short documents, 9 for long ones (kth, on k-shingles); 3 or 5 words."""
+    is_long = mean_length >= LONG
+    return (9 if is_long else 5) if unit == "char" else (5 if is_long else 3)
 
 
 def most_text_to_join(settings: Settings) -> int:

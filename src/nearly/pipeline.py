@@ -11,33 +11,20 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any
 
-import numpy as np
-
-from nearly.auditing import audit
-from nearly.engines.base import AnyCorpus, Engine, Reading
-from nearly.errors import UnreadableError
+from nearly.engines.base import Corpus, Engine
 from nearly.results import Deduplicated, Found
 from nearly.settings import Settings
 from nearly.sources import Skipped, Source
 from nearly.stages.candidates import HUBS
-from nearly.stages.cluster import cluster
-from nearly.stages.copies import link_copies, spell_out_copies
-from nearly.stages.pairs import Pairs
 from nearly.stages.verify import exact_ratio
-from nearly.survivors import Keep, by_best_copy, rank, survivors
-from nearly.tables import cluster_table, pair_table, removed_table, top_table, without_rows
+from nearly.survivors import Keep
 from nearly.tuning import Banding, background, explicit, for_recall
 
 __all__ = ["dedup", "find"]
 
 
 def find(
-    source: Source,
-    settings: Settings,
-    engine: Engine[AnyCorpus],
-    skipped: Skipped,
-    *,
-    audited: int = 0,
+    source: Source, settings: Settings, engine: Engine, skipped: Skipped, *, audited: int = 0
 ) -> Found:
     """Every pair at least as similar as the threshold, and the clusters they form.
 
@@ -46,17 +33,15 @@ def find(
     clock = Clock()
     banding = choose_banding(settings)
     with clock("read and sign"):
-        corpus = load(source, settings, banding, engine, skipped)
+        corpus = engine.load(source, settings, banding, skipped, keep=None)
     near = near_pairs(corpus, banding, engine, clock, hubs=0)
     with clock("cluster"):
-        give_back = spell_out_copies if settings.all_pairs else link_copies
-        pairs = give_back(near, corpus.copies, corpus.originals)
-        order = np.arange(len(corpus), dtype=np.uint32)
-        clusters = cluster(near, corpus.copies, corpus.originals, order, settings.cluster)
+        pairs = engine.give_back_copies(corpus, near)
+        clusters = engine.cluster(corpus, near, keep=None)
     with clock("tables"):
-        pair_rows = pair_table(corpus, pairs, source.id_type)
-        cluster_rows = cluster_table(corpus, clusters, near, source.id_type)
-        top = top_table(corpus, near if len(near) else pairs, source.id_type)
+        pair_rows = engine.pair_table(corpus, pairs)
+        cluster_rows = engine.cluster_table(corpus, near, clusters)
+        top = engine.top_table(corpus, near, pairs)
     proof = prove(corpus, near, audited, engine, clock)
     return Found(
         pairs=pair_rows,
@@ -71,32 +56,30 @@ def find(
 
 
 def dedup(
-    source: Source, settings: Settings, engine: Engine[AnyCorpus], skipped: Skipped, keep: Keep
+    source: Source, settings: Settings, engine: Engine, skipped: Skipped, keep: Keep
 ) -> Deduplicated:
     """One survivor of each cluster; every removed document is compared with its survivor."""
     clock = Clock()
     banding = choose_banding(settings)
     with clock("read and sign"):
-        corpus = load(source, settings, banding, engine, skipped, keep=keep)
+        corpus = engine.load(source, settings, banding, skipped, keep=keep)
     near = near_pairs(corpus, banding, engine, clock, hubs=HUBS)
     with clock("cluster"):
-        order = rank(corpus, near, keep)
-        leading = by_best_copy(order, corpus)
-        clusters = cluster(near, corpus.copies, corpus.originals, leading, settings.cluster)
-        removed = survivors(corpus, clusters, order, engine)
+        clusters = engine.cluster(corpus, near, keep)
+        removed = engine.remove(corpus, near, clusters, keep)
     with clock("tables"):
-        removed_rows = removed_table(corpus, removed, source.id_type)
-        cluster_rows = cluster_table(corpus, clusters, near, source.id_type)
-        row_numbers = corpus.rows(removed.documents)
+        removed_rows = engine.removed_table(corpus, removed)
+        cluster_rows = engine.cluster_table(corpus, near, clusters)
+        read_kept = engine.kept(corpus, removed)
     return Deduplicated(
         removed=removed_rows,
         clusters=cluster_rows,
         skipped=skipped.table(),
         settings=corpus.settings,
         statistics=statistics(corpus, skipped, banding, engine, clock)
-        | {"removed": len(removed.documents), "clusters": clusters.count, "hubs": HUBS},
+        | {"removed": len(removed), "clusters": clusters.count, "hubs": HUBS},
         schema=source.schema,
-        read_kept=lambda: without_rows(source.rows(), row_numbers),
+        read_kept=read_kept,
     )
 
 
@@ -113,8 +96,8 @@ def choose_banding(settings: Settings) -> Banding:
 
 
 def near_pairs(
-    corpus: AnyCorpus, banding: Banding, engine: Engine[AnyCorpus], clock: "Clock", *, hubs: int
-) -> Pairs:
+    corpus: Corpus, banding: Banding, engine: Engine, clock: "Clock", *, hubs: int
+) -> Any:
     """Verified pairs of representatives: joined exactly, or found by hashing and verified."""
     threshold = exact_ratio(corpus.settings.threshold)
     if corpus.choice.method == "exact":
@@ -127,40 +110,13 @@ def near_pairs(
 
 
 def prove(
-    corpus: AnyCorpus, near: Pairs, audited: int, engine: Engine[AnyCorpus], clock: "Clock"
+    corpus: Corpus, near: Any, audited: int, engine: Engine, clock: "Clock"
 ) -> dict[str, Any]:
     """What an exact search of some documents says of the run; nothing where none was asked for."""
     if audited == 0:
         return {}
     with clock("audit"):
-        seed, threads, progress = corpus.settings.seed, engine.threads, engine.progress
-        proof = audit(corpus, near, audited, seed=seed, threads=threads, progress=progress)
-    return {"audit": asdict(proof)}
-
-
-def load(
-    source: Source,
-    settings: Settings,
-    banding: Banding,
-    engine: Engine[AnyCorpus],
-    skipped: Skipped,
-    keep: Keep | None = None,
-) -> AnyCorpus:
-    """The documents of a source; those whose id came before are skipped, and listed."""
-    reading = Reading(
-        batches=source.documents(skipped, keep.column if keep else None),
-        id_type=source.id_type,
-        ids_are_unique=source.ids_are_unique,
-    )
-    corpus = engine.load(reading, settings, banding, clusters_only=keep is not None)
-    for name in corpus.ids(corpus.repeated):
-        skipped.add(f"id {name}", "the id came before: ids must be unique")
-    if len(corpus) == 0:
-        raise UnreadableError(
-            f"{source.name}: no document could be read ({len(skipped)} skipped); "
-            "there is nothing to compare"
-        )
-    return corpus
+        return {"audit": asdict(engine.audit(corpus, near, audited))}
 
 
 class Clock:
@@ -177,14 +133,14 @@ class Clock:
 
 
 def statistics(
-    corpus: AnyCorpus, skipped: Skipped, banding: Banding, engine: Engine[AnyCorpus], clock: Clock
+    corpus: Corpus, skipped: Skipped, banding: Banding, engine: Engine, clock: Clock
 ) -> dict[str, Any]:
     """What a run did, in numbers."""
     return {
-        "documents": len(corpus) - len(corpus.repeated),
+        "documents": corpus.counts.documents,
         "skipped": len(skipped),
-        "empty": len(corpus.empty),
-        "copies": len(corpus.copies),
+        "empty": corpus.counts.empty,
+        "copies": corpus.counts.copies,
         "k": corpus.settings.text.whole_k,
         "method": corpus.choice.method,
         "why": corpus.choice.why,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from nearly.settings import Settings
 
 __all__ = ["Comparison", "Deduplicated", "Found"]
+
+#: Arrow's on one machine; a lazy frame where the documents lie on many.
+Table: TypeAlias = Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,29 +28,29 @@ class Found:
     their texts; `statistics`: counts, the banding that was used, seconds by stage.
     """
 
-    pairs: pa.Table
-    clusters: pa.Table
+    pairs: Table
+    clusters: Table
     skipped: pa.Table
     top: pa.Table
     settings: Settings
     statistics: dict[str, Any]
 
     def __len__(self) -> int:
-        return int(self.pairs.num_rows)
+        return int(self.statistics["pairs"])
 
     def to_arrow(self) -> pa.Table:
         """The pairs as an Arrow table."""
-        return self.pairs
+        return self.pairs.toArrow() if _is_lazy(self.pairs) else self.pairs
 
     def to_pandas(self) -> pd.DataFrame:
         """The pairs as a pandas data frame."""
-        return self.pairs.to_pandas()
+        return self.to_arrow().to_pandas()
 
     def to_polars(self) -> pl.DataFrame:
         """The pairs as a polars data frame."""
         import polars
 
-        return polars.DataFrame(self.pairs)
+        return polars.DataFrame(self.to_arrow())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,20 +60,26 @@ class Deduplicated:
     `removed`: id, survivor, similarity, cluster. `kept` reads the source again.
     """
 
-    removed: pa.Table
-    clusters: pa.Table
+    removed: Table
+    clusters: Table
     skipped: pa.Table
     settings: Settings
     statistics: dict[str, Any]
     schema: pa.Schema
-    read_kept: Callable[[], Iterator[pa.RecordBatch]] = field(repr=False)
+    read_kept: Callable[[], Any] = field(repr=False)  # batches, or a lazy frame
 
     @property
-    def kept(self) -> pa.Table:
+    def kept(self) -> Table:
         """Every row that was not removed, with all its columns, in the order of the source."""
         import pyarrow as pa
 
-        return pa.Table.from_batches(self.read_kept(), self.schema)
+        rows = self.read_kept()
+        return rows if _is_lazy(rows) else pa.Table.from_batches(rows, self.schema)
+
+
+def _is_lazy(table: Any) -> bool:
+    """Whether it is a frame of Spark: so it is told without importing Spark."""
+    return hasattr(table, "toArrow")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from nearly.corpora import Corpus, Progress
 from nearly.counting import band_keys, crowding
-from nearly.engines.base import Corpus, Progress
 from nearly.errors import SettingsError, SourceError
 from nearly.searching import BINS, count_by_similarity
 from nearly.stages.pairs import Documents

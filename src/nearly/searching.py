@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearly import _kernels
-from nearly.engines.base import Corpus, Progress
+from nearly.corpora import Corpus, Progress
 from nearly.stages.pairs import Documents, Pairs, join_pairs, split_pairs
 from nearly.stages.verify import shingle_sets
 

@@ -1,5 +1,6 @@
 """Which document of a cluster stays: the rules of `keep`, and what they decide."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -8,12 +9,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.arrays import column_of, numbers_of
-from nearly.engines.base import AnyCorpus, Corpus, Engine
+from nearly.corpora import Contenders
 from nearly.errors import SettingsError, SourceError
 from nearly.stages.cluster import Clusters
-from nearly.stages.pairs import Documents, Pairs, join_pairs
+from nearly.stages.pairs import Documents, Packed, Pairs, join_pairs
 
 __all__ = ["Keep", "Removed", "by_best_copy", "rank", "survivors"]
+
+#: Those of some packed pairs that reach a threshold, with exact similarity.
+Verify = Callable[[Packed, Fraction], Pairs]
 
 PLAIN = ("first", "last", "longest", "shortest")
 BY_COLUMN = ("newest", "oldest", "max", "min")
@@ -49,8 +53,11 @@ class Removed:
     similarity: npt.NDArray[np.float64]
     clusters: npt.NDArray[np.int64]
 
+    def __len__(self) -> int:
+        return len(self.documents)
 
-def rank(corpus: Corpus, near: Pairs, keep: Keep) -> Documents:
+
+def rank(corpus: Contenders, near: Pairs, keep: Keep) -> Documents:
     """All documents, those that should rather survive first; of equals the earlier one."""
     everyone = np.arange(len(corpus), dtype=np.uint32)
     if keep.rule == "first":
@@ -66,7 +73,7 @@ def rank(corpus: Corpus, near: Pairs, keep: Keep) -> Documents:
     return np.concatenate([ranked, everyone[is_other]])
 
 
-def by_best_copy(order: Documents, corpus: Corpus) -> Documents:
+def by_best_copy(order: Documents, corpus: Contenders) -> Documents:
     """The same order, where a representative stands as high as the best of its copies.
 
     So the leader of a cluster has the text of the document that will survive.
@@ -82,12 +89,10 @@ def _places(order: Documents) -> Documents:
     return place
 
 
-def _preference(corpus: Corpus, documents: Documents, keep: Keep) -> npt.NDArray[np.int64]:
+def _preference(corpus: Contenders, documents: Documents, keep: Keep) -> npt.NDArray[np.int64]:
     """Lower is better."""
     if keep.rule in ("longest", "shortest"):
-        import pyarrow.compute as pc
-
-        lengths = numbers_of(pc.utf8_length(corpus.texts(documents))).astype(np.int64)
+        lengths = corpus.characters(documents)
         return -lengths if keep.rule == "longest" else lengths
     values = pa.chunked_array(corpus.also).take(column_of(documents))
     return _column_preference(values, keep)
@@ -119,9 +124,7 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def survivors(
-    corpus: AnyCorpus, clusters: Clusters, order: Documents, engine: Engine[AnyCorpus]
-) -> Removed:
+def survivors(corpus: Contenders, clusters: Clusters, order: Documents, verify: Verify) -> Removed:
     """The best-ranked member of each cluster stays; all others go."""
     place = _places(order)
     best = np.full(clusters.count, len(order), np.int64)
@@ -134,13 +137,13 @@ def survivors(
     return Removed(
         documents=documents,
         survivors=survivors,
-        similarity=_exact(corpus, documents, survivors, engine),
+        similarity=_exact(corpus, documents, survivors, verify),
         clusters=clusters.numbers[goes][ascending],
     )
 
 
 def _exact(
-    corpus: AnyCorpus, first: Documents, second: Documents, engine: Engine[AnyCorpus]
+    corpus: Contenders, first: Documents, second: Documents, verify: Verify
 ) -> npt.NDArray[np.float64]:
     """Similarities of any two documents, below the threshold too; copies cost nothing."""
     text_of = np.arange(len(corpus), dtype=np.uint32)
@@ -149,5 +152,5 @@ def _exact(
     differ = text_of[first] != text_of[second]
     sought, which = np.unique(packed[differ], return_inverse=True)
     similarity = np.ones(len(packed))
-    similarity[differ] = engine.verify(corpus, sought, Fraction(0)).similarity[which]
+    similarity[differ] = verify(sought, Fraction(0)).similarity[which]
     return similarity

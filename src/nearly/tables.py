@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from nearly import schemas
 from nearly.arrays import column_of, string_array, truths_of
-from nearly.engines.base import Corpus
+from nearly.corpora import Corpus
 from nearly.stages.cluster import Clusters
 from nearly.stages.pairs import Pairs
 from nearly.survivors import Removed

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nearly.cli import stopping
 
 if TYPE_CHECKING:
-    from nearly.engines.base import Progress
+    from nearly.corpora import Progress
 
 __all__ = ["watched"]
 
@@ -37,13 +37,13 @@ class Watch:
         self._bars = bars
 
     def stage(self, name: str, total: int | None) -> None:
-        """See `nearly.engines.base.Progress`."""
+        """See `nearly.corpora.Progress`."""
         stopping.check()
         if self._bars is not None:
             self._bars.stage(name, total)
 
     def advance(self, steps: int = 1) -> None:
-        """See `nearly.engines.base.Progress`."""
+        """See `nearly.corpora.Progress`."""
         stopping.check()
         if self._bars is not None:
             self._bars.advance(steps)

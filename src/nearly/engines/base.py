@@ -4,90 +4,139 @@ Row-wise work is in `nearly.stages` and the same everywhere. The pipeline speaks
 in these verbs only.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, TypeVar
+from typing import Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from nearly.auditing import Audit
+from nearly.corpora import Progress
+from nearly.errors import UnreadableError
 from nearly.methods import Choice
 from nearly.settings import Settings
-from nearly.stages.pairs import Documents, Packed, Pairs
+from nearly.survivors import Keep
 from nearly.tuning import Banding
 
-__all__ = ["AnyCorpus", "Corpus", "Engine", "Progress", "Reading"]
+__all__ = ["REPEATED", "Corpus", "Counts", "Engine", "Readable", "Skips", "nothing_read"]
+
+#: Why a document is skipped whose id another one had before it.
+REPEATED = "the id came before: ids must be unique"
 
 
-class Progress(Protocol):
-    """Who wants to know how far a run is."""
+class Skips(Protocol):
+    """The list of records that could not become documents."""
 
-    def stage(self, name: str, total: int | None) -> None:
-        """A stage begins; `total` steps, where that is known."""
+    strict: bool  # the first one is fatal
 
-    def advance(self, steps: int = 1) -> None:
-        """So many more steps are done."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reading:
-    """What an engine reads: batches of row, id and text, and perhaps one column more."""
-
-    batches: Iterable[pa.RecordBatch]
-    id_type: pa.DataType
-    ids_are_unique: bool
-
-
-class Corpus(Protocol):
-    """Documents that an engine has read, held and signed, known by their numbers."""
-
-    settings: Settings  # with k decided
-    choice: Choice  # the method, decided
-    representatives: Documents  # the first of each text
-    copies: Documents  # documents whose text came before
-    originals: Documents  # the representative of each of them
-    empty: Documents  # documents without a shingle
-    repeated: Documents  # documents whose id came before
-    also: list[pa.Array]  # the column more
+    def add(self, record: str, reason: str) -> None:
+        """Take note of one record that is left out."""
 
     def __len__(self) -> int: ...
 
-    def ids(self, documents: Documents) -> pa.Array:
-        """The ids of these documents, in the given order."""
 
-    def texts(self, documents: Documents) -> pa.LargeStringArray:
-        """The texts of these documents, in the given order."""
+class Readable(Protocol):
+    """What an engine reads documents from, as often as it likes, always in the same order."""
 
-    def rows(self, documents: Documents) -> npt.NDArray[np.int64]:
-        """The source's row numbers of these documents, which are given in ascending order."""
+    name: str
+    id_type: pa.DataType
+    ids_are_unique: bool
+    schema: pa.Schema
 
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """Bytes of each document's text."""
+    # A source knows its own list of skipped records, of which an engine sees `Skips`.
+    def documents(self, skipped: Any, also: str | None = None) -> Iterator[pa.RecordBatch]:
+        """Batches of row, id and text, and perhaps one column more."""
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """Every row with its own columns."""
 
 
-AnyCorpus = TypeVar("AnyCorpus", bound=Corpus)
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """What was read."""
+
+    documents: int  # but for the repeated ones
+    empty: int  # documents without a shingle
+    copies: int  # documents whose text came before
+    repeated: int  # documents whose id came before
 
 
-class Engine(Protocol[AnyCorpus]):
-    """Where a pipeline runs, and the kind of corpus that it holds."""
+class Corpus(Protocol):
+    """Documents that an engine has read, wherever and however it holds them."""
 
-    threads: int
+    settings: Settings  # with k decided
+    choice: Choice  # the method, decided
+    counts: Counts
+
+
+class Engine(Protocol):
+    """Where a pipeline runs.
+
+    What passes from verb to verb is the engine's own affair, and `Any` here. Of it the pipeline
+    asks for numbers only: the `len` of pairs and of removed documents, the `count` of clusters.
+    """
+
     progress: Progress
     compared: int  # pairs that met, in a bucket or by a rare shingle
     verified: int  # of these, pairs whose sets were compared
 
     def load(
-        self, source: Reading, settings: Settings, banding: Banding, *, clusters_only: bool
-    ) -> AnyCorpus:
-        """Read and hold documents, sign them where that is the method; find the copies."""
+        self,
+        source: Readable,
+        settings: Settings,
+        banding: Banding,
+        skipped: Skips,
+        *,
+        keep: Keep | None,
+    ) -> Corpus:
+        """Read and hold documents, sign them where that is the method; find the copies.
 
-    def join(self, corpus: AnyCorpus, threshold: Fraction) -> Pairs:
+        Those whose id came before are skipped, and listed. With `keep`, clusters are all that
+        will be asked for.
+        """
+
+    def join(self, corpus: Any, threshold: Fraction) -> Any:
         """All pairs of representatives that reach the threshold, none missed."""
 
-    def candidates(self, corpus: AnyCorpus, banding: Banding, *, hubs: int) -> Packed:
-        """Packed pairs of representatives that share a bucket and agree enough."""
+    def candidates(self, corpus: Any, banding: Banding, *, hubs: int) -> Any:
+        """Pairs of representatives that share a bucket and agree enough."""
 
-    def verify(self, corpus: AnyCorpus, candidates: Packed, threshold: Fraction) -> Pairs:
+    def verify(self, corpus: Any, candidates: Any, threshold: Fraction) -> Any:
         """Those of the candidates that reach the threshold, with exact similarity."""
+
+    def give_back_copies(self, corpus: Any, near: Any) -> Any:
+        """The pairs of all documents: copies linked, or spelt out where all pairs are wanted."""
+
+    def cluster(self, corpus: Any, near: Any, keep: Keep | None) -> Any:
+        """Components, or leaders: by the order of the source, or of who should survive."""
+
+    def remove(self, corpus: Any, near: Any, clusters: Any, keep: Keep) -> Any:
+        """All members of clusters but the best one of each, compared with it."""
+
+    def audit(self, corpus: Any, near: Any, documents: int) -> Audit:
+        """What an exact search of so many documents says of the pairs that were found."""
+
+    # Tables are Arrow on one machine, and lazy frames elsewhere.
+    def pair_table(self, corpus: Any, pairs: Any) -> Any:
+        """See `schemas.PAIRS`."""
+
+    def cluster_table(self, corpus: Any, near: Any, clusters: Any) -> Any:
+        """See `schemas.CLUSTERS`."""
+
+    def removed_table(self, corpus: Any, removed: Any) -> Any:
+        """See `schemas.REMOVED`."""
+
+    def top_table(self, corpus: Any, near: Any, pairs: Any) -> pa.Table:
+        """The most similar near pairs, or of copies where there are no others, with texts."""
+
+    def kept(self, corpus: Any, removed: Any) -> Callable[[], Any]:
+        """What reads the source again, without the rows of removed documents."""
+
+
+def nothing_read(source: Readable, skipped: Skips) -> UnreadableError:
+    """The error of a source without a document."""
+    return UnreadableError(
+        f"{source.name}: no document could be read ({len(skipped)} skipped); "
+        "there is nothing to compare"
+    )

@@ -10,6 +10,7 @@ import pyarrow as pa
 from nearly import _kernels
 from nearly.arrays import (
     column_of,
+    count_characters,
     matrix_of,
     narrowed,
     numbers_of,
@@ -17,24 +18,16 @@ from nearly.arrays import (
     take_strings,
     widened,
 )
+from nearly.engines.base import Counts, Readable
 from nearly.engines.memory import Budget
 from nearly.engines.spool import ColumnStore, RowStore, TextStore
-from nearly.methods import Choice
+from nearly.methods import Choice, auto_k
 from nearly.settings import Settings
-from nearly.stages.pairs import Documents
+from nearly.stages.pairs import Documents, different
 from nearly.stages.sign import sketch_words
 from nearly.tuning import Banding
 
-__all__ = ["LocalCorpus", "auto_k", "different"]
-
-#: From this many characters on a document is no longer a message but an article.
-LONG = 2_000
-
-
-def auto_k(unit: str, mean_length: float) -> int:
-    """5 characters for short documents, 9 for long ones (kth, on k-shingles); 3 or 5 words."""
-    is_long = mean_length >= LONG
-    return (9 if is_long else 5) if unit == "char" else (5 if is_long else 3)
+__all__ = ["LocalCorpus"]
 
 
 class LocalCorpus:
@@ -43,13 +36,14 @@ class LocalCorpus:
     settings: Settings
     choice: Choice
 
-    def __init__(self, id_type: pa.DataType, banding: Banding, budget: Budget, folder: Path):
+    def __init__(self, source: Readable, banding: Banding, budget: Budget, folder: Path):
+        self.source = source
         self.text_store = TextStore(budget, folder)
         self.keys = ColumnStore(np.uint32, budget, folder)
         self.sketches = RowStore(np.uint64, sketch_words(banding.permutations), budget, folder)
         self.also: list[pa.Array] = []
         self._rows = RowStore(np.int64, 1, budget, folder)
-        self._ids = _id_store(id_type, budget, folder)
+        self._ids = _id_store(source.id_type, budget, folder)
         self._id_contents = RowStore(np.uint64, 2, budget, folder)
         self._sizes: list[npt.NDArray[np.uint32]] = []
         self._contents = RowStore(np.uint64, 2, budget, folder)
@@ -88,7 +82,7 @@ class LocalCorpus:
         """Settings in which k is a number: the mean length decides where it was 'auto'."""
         if settings.text.k != "auto":
             return settings
-        characters = sum(_count_characters(texts) for texts in self.text_store.chunks())
+        characters = sum(count_characters(texts) for texts in self.text_store.chunks())
         return settings.with_k(auto_k(settings.text.unit, characters / max(1, len(self))))
 
     def chunks(self) -> Iterator[pa.RecordBatch]:
@@ -119,6 +113,12 @@ class LocalCorpus:
         self.copies = valid[is_copy]
         self.originals = first[is_copy]
         self._contents.clear()
+        self.counts = Counts(
+            documents=len(self) - len(self.repeated),
+            empty=len(self.empty),
+            copies=len(self.copies),
+            repeated=len(self.repeated),
+        )
 
     def ids(self, documents: Documents) -> pa.Array:
         """The ids of these documents, in the given order."""
@@ -132,6 +132,12 @@ class LocalCorpus:
         sought, (places,) = different(documents)
         return take_strings(self.text_store.take(sought), places)
 
+    def characters(self, documents: Documents) -> npt.NDArray[np.int64]:
+        """Characters of these documents' texts, in the given order."""
+        import pyarrow.compute as pc
+
+        return numbers_of(pc.utf8_length(self.texts(documents))).astype(np.int64)
+
     def lengths(self) -> npt.NDArray[np.int64]:
         """Bytes of each document's text."""
         return self.text_store.lengths()
@@ -142,33 +148,10 @@ class LocalCorpus:
         return numbers
 
 
-def different(*columns: Documents) -> tuple[Documents, list[Documents]]:
-    """The different documents of some columns, in ascending order, and each column as places in
-    them. (As `np.unique`, without sorting.)"""
-    filled = [column for column in columns if len(column)]
-    if not filled:
-        return np.empty(0, np.uint32), list(columns)
-    lowest = min(int(column.min()) for column in filled)
-    highest = max(int(column.max()) for column in filled)
-    is_there = np.zeros(highest - lowest + 1, bool)
-    for column in filled:
-        is_there[column - lowest] = True
-    documents = np.flatnonzero(is_there)
-    place_of = np.empty(len(is_there), np.uint32)
-    place_of[documents] = np.arange(len(documents), dtype=np.uint32)
-    places = [place_of[column - lowest] if len(column) else column for column in columns]
-    return (documents + lowest).astype(np.uint32), places
-
-
 def _id_store(id_type: pa.DataType, budget: Budget, folder: Path) -> TextStore | RowStore:
     if pa.types.is_integer(id_type):
         return RowStore(np.int64, 1, budget, folder)
     return TextStore(budget, folder)
-
-
-def _count_characters(texts: pa.LargeStringArray) -> int:
-    offsets, data = spans(texts)
-    return int(np.count_nonzero((data[offsets[0] : offsets[-1]] & 0xC0) != 0x80))
 
 
 def _is_again(id_contents: RowStore, count: int) -> npt.NDArray[np.bool_]:

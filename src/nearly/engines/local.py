@@ -5,6 +5,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
@@ -14,18 +15,23 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearly import _kernels
+from nearly import _kernels, tables
 from nearly.arrays import spans
-from nearly.engines.base import Progress, Reading
-from nearly.engines.corpus import LocalCorpus, different
+from nearly.auditing import Audit, audit
+from nearly.corpora import Progress
+from nearly.engines.base import REPEATED, Readable, Skips, nothing_read
+from nearly.engines.corpus import LocalCorpus
 from nearly.engines.memory import Budget
 from nearly.methods import choose_method, most_text_to_join
 from nearly.settings import Settings
 from nearly.stages.candidates import candidates, unique
+from nearly.stages.cluster import Clusters, cluster
+from nearly.stages.copies import link_copies, spell_out_copies
 from nearly.stages.join import Block, Workers, gather, join, memory_of
-from nearly.stages.pairs import Documents, Packed, Pairs, join_pairs, split_pairs
+from nearly.stages.pairs import Documents, Packed, Pairs, different, join_pairs, split_pairs
 from nearly.stages.sign import measure, sign
-from nearly.stages.verify import ShingleSets, shingle_sets, similarities
+from nearly.stages.verify import ShingleSets, cut, shingle_sets, verify
+from nearly.survivors import Keep, Removed, by_best_copy, rank, survivors
 from nearly.tuning import Banding
 
 __all__ = ["LocalEngine"]
@@ -34,8 +40,20 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 MOST_PENDING = 2_000_000  # candidates that wait to be merged with those of other bands
-BLOCK_TEXT = 2**19  # bytes of text in a block; its shingle sets are eight times as large
 LEAST_ROOM = 2**24  # bytes that a join may take, however small the budget is
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """Clusters, and the order in which their documents should rather survive."""
+
+    clusters: Clusters
+    order: Documents
+
+    @property
+    def count(self) -> int:
+        """How many clusters there are."""
+        return self.clusters.count
 
 
 class LocalEngine:
@@ -64,13 +82,31 @@ class LocalEngine:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def load(
-        self, source: Reading, settings: Settings, banding: Banding, *, clusters_only: bool
+        self,
+        source: Readable,
+        settings: Settings,
+        banding: Banding,
+        skipped: Skips,
+        *,
+        keep: Keep | None,
     ) -> LocalCorpus:
         """Documents as they come, signed while the next ones are read."""
-        corpus = LocalCorpus(source.id_type, banding, self._budget, self._folder)
+        corpus = LocalCorpus(source, banding, self._budget, self._folder)
         self.progress.stage("read and sign", None)
-        coming = self._hold(corpus, source)
-        self._decide(corpus, coming, settings, clusters_only=clusters_only)
+        coming = self._hold(corpus, source.documents(skipped, keep.column if keep else None))
+        self._decide(corpus, coming, settings, clusters_only=keep is not None)
+        self._sign(corpus, coming, banding)
+        corpus.finish()
+        for name in corpus.ids(corpus.repeated):
+            skipped.add(f"id {name}", REPEATED)
+        if len(corpus) == 0:
+            raise nothing_read(source, skipped)
+        return corpus
+
+    def _sign(
+        self, corpus: LocalCorpus, coming: Iterator[pa.RecordBatch], banding: Banding
+    ) -> None:
+        """What was held while deciding, then what comes; the exact method needs sizes only."""
 
         def sign_or_measure(batch: pa.RecordBatch) -> pa.RecordBatch:
             if corpus.choice.method == "exact":
@@ -82,8 +118,6 @@ class LocalEngine:
             corpus.add_signed(signed)
             self.progress.advance()
             self._budget.check()
-        corpus.finish()
-        return corpus
 
     def _decide(
         self,
@@ -105,9 +139,11 @@ class LocalEngine:
         corpus.settings = corpus.decide_k(settings)
         corpus.choice = choose_method(settings, len(corpus), text, clusters_only=clusters_only)
 
-    def _hold(self, corpus: LocalCorpus, source: Reading) -> Iterator[pa.RecordBatch]:
-        for batch in source.batches:
-            corpus.add(batch, check_ids=not source.ids_are_unique)
+    def _hold(
+        self, corpus: LocalCorpus, documents: Iterator[pa.RecordBatch]
+    ) -> Iterator[pa.RecordBatch]:
+        for batch in documents:
+            corpus.add(batch, check_ids=not corpus.source.ids_are_unique)
             self._budget.check()
             yield batch
 
@@ -202,10 +238,11 @@ class LocalEngine:
         first, second = split_pairs(candidates)
         self.verified += len(candidates)
         similarity = np.empty(len(candidates))
-        blocks = self._blocks(corpus, first, second)
+        blocks = cut(first, second, corpus.lengths())
 
         def of_block(block: slice) -> npt.NDArray[np.float64]:
-            return _verify(corpus, first[block], second[block], threshold)
+            documents, (a, b) = different(first[block], second[block])
+            return verify(corpus.text_store.take(documents), a, b, corpus.settings, threshold)
 
         for block, found in zip(blocks, self._map(of_block, blocks), strict=True):
             similarity[block] = found
@@ -213,10 +250,57 @@ class LocalEngine:
         kept = similarity >= 0
         return Pairs(first=first[kept], second=second[kept], similarity=similarity[kept])
 
-    def _blocks(self, corpus: LocalCorpus, first: Documents, second: Documents) -> list[slice]:
-        """Runs of pairs whose documents have so much text that their sets can be held."""
-        ends = _kernels.cut_blocks(first, second, corpus.lengths(), BLOCK_TEXT)
-        return [slice(start, stop) for start, stop in itertools.pairwise([0, *ends.tolist()])]
+    def give_back_copies(self, corpus: LocalCorpus, near: Pairs) -> Pairs:
+        """Linked to their representatives, or spelt out as all pairs."""
+        give_back = spell_out_copies if corpus.settings.all_pairs else link_copies
+        return give_back(near, corpus.copies, corpus.originals)
+
+    def cluster(self, corpus: LocalCorpus, near: Pairs, keep: Keep | None) -> Ranked:
+        """Components or leaders; these lead in the order of the source, or of the rule."""
+        if keep is None:
+            order = leading = np.arange(len(corpus), dtype=np.uint32)
+        else:
+            order = rank(corpus, near, keep)
+            leading = by_best_copy(order, corpus)
+        method = corpus.settings.cluster
+        clusters = cluster(near, corpus.copies, corpus.originals, leading, method)
+        return Ranked(clusters=clusters, order=order)
+
+    def remove(
+        self,
+        corpus: LocalCorpus,
+        near: Pairs,  # noqa: ARG002 (the order was made of it)
+        clusters: Ranked,
+        keep: Keep,  # noqa: ARG002 (and by it)
+    ) -> Removed:
+        """The best ones of the order that came with the clusters stay."""
+        return survivors(corpus, clusters.clusters, clusters.order, partial(self.verify, corpus))
+
+    def audit(self, corpus: LocalCorpus, near: Pairs, documents: int) -> Audit:
+        """Search so many documents exactly."""
+        seed, threads, progress = corpus.settings.seed, self.threads, self.progress
+        return audit(corpus, near, documents, seed=seed, threads=threads, progress=progress)
+
+    def pair_table(self, corpus: LocalCorpus, pairs: Pairs) -> pa.Table:
+        """See `tables`."""
+        return tables.pair_table(corpus, pairs, corpus.source.id_type)
+
+    def cluster_table(self, corpus: LocalCorpus, near: Pairs, clusters: Ranked) -> pa.Table:
+        """See `tables`."""
+        return tables.cluster_table(corpus, clusters.clusters, near, corpus.source.id_type)
+
+    def removed_table(self, corpus: LocalCorpus, removed: Removed) -> pa.Table:
+        """See `tables`."""
+        return tables.removed_table(corpus, removed, corpus.source.id_type)
+
+    def top_table(self, corpus: LocalCorpus, near: Pairs, pairs: Pairs) -> pa.Table:
+        """See `tables`."""
+        return tables.top_table(corpus, near if len(near) else pairs, corpus.source.id_type)
+
+    def kept(self, corpus: LocalCorpus, removed: Removed) -> Callable[[], Iterator[pa.RecordBatch]]:
+        """Holds on to the source and to row numbers, not to the corpus."""
+        source, rows = corpus.source, corpus.rows(removed.documents)
+        return lambda: tables.without_rows(source.rows(), rows)
 
     def _map(
         self, function: Callable[[Given], Made], items: Iterable[Given], width: int | None = None
@@ -229,12 +313,3 @@ class LocalEngine:
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
-
-
-def _verify(
-    corpus: LocalCorpus, first: Documents, second: Documents, threshold: Fraction
-) -> npt.NDArray[np.float64]:
-    """Similarities of a block of pairs; each document's set is made once."""
-    documents, (a, b) = different(first, second)
-    sets = shingle_sets(corpus.text_store.take(documents), corpus.settings)
-    return similarities(sets, a, b, threshold)

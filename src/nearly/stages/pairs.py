@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Documents", "Packed", "Pairs", "join_pairs", "split_pairs"]
+__all__ = ["Documents", "Packed", "Pairs", "different", "join_pairs", "split_pairs"]
 
 Documents = npt.NDArray[np.uint32]
 Packed = npt.NDArray[np.uint64]
@@ -32,3 +32,21 @@ def join_pairs(first: Documents, second: Documents) -> Packed:
 def split_pairs(packed: Packed) -> tuple[Documents, Documents]:
     """The inverse of `join_pairs`."""
     return (packed >> np.uint64(32)).astype(np.uint32), packed.astype(np.uint32)
+
+
+def different(*columns: Documents) -> tuple[Documents, list[Documents]]:
+    """The different documents of some columns, in ascending order, and each column as places in
+    them. (As `np.unique`, without sorting.)"""
+    filled = [column for column in columns if len(column)]
+    if not filled:
+        return np.empty(0, np.uint32), list(columns)
+    lowest = min(int(column.min()) for column in filled)
+    highest = max(int(column.max()) for column in filled)
+    is_there = np.zeros(highest - lowest + 1, bool)
+    for column in filled:
+        is_there[column - lowest] = True
+    documents = np.flatnonzero(is_there)
+    place_of = np.empty(len(is_there), np.uint32)
+    place_of[documents] = np.arange(len(documents), dtype=np.uint32)
+    places = [place_of[column - lowest] if len(column) else column for column in columns]
+    return (documents + lowest).astype(np.uint32), places

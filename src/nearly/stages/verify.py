@@ -4,6 +4,7 @@ A threshold is compared as a ratio of whole numbers, so that a pair that lies on
 never lost to rounding.
 """
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -14,8 +15,12 @@ from nearly import _kernels
 from nearly.arrays import spans
 from nearly.settings import Settings
 from nearly.stages.normalise import normalise
+from nearly.stages.pairs import Documents
 
-__all__ = ["ShingleSets", "exact_ratio", "shingle_sets", "similarities"]
+__all__ = ["ShingleSets", "cut", "exact_ratio", "shingle_sets", "verify"]
+
+#: Bytes of text in a block; its shingle sets are eight times as large.
+BLOCK_TEXT = 2**19
 
 #: Where each document's hashes begin, and the hashes, each once.
 ShingleSets = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
@@ -39,14 +44,27 @@ def shingle_sets(
     )
 
 
-def similarities(
-    sets: ShingleSets,
-    first: npt.NDArray[np.uint32],
-    second: npt.NDArray[np.uint32],
+def verify(
+    texts: pa.LargeStringArray,
+    first: Documents,
+    second: Documents,
+    settings: Settings,
     threshold: Fraction,
 ) -> npt.NDArray[np.float64]:
-    """Exact similarities of pairs of sets; negative where the threshold is not reached."""
-    offsets, hashes = sets
+    """Exact similarities of pairs, given by their places among the texts.
+
+    Negative where the threshold is not reached. Each text's set is made once.
+    """
+    offsets, hashes = shingle_sets(texts, settings)
     return _kernels.similarities(
         offsets, hashes, first, second, threshold.numerator, threshold.denominator
     )
+
+
+def cut(first: Documents, second: Documents, lengths: npt.NDArray[np.int64]) -> list[slice]:
+    """Runs of pairs whose documents have so much text that their sets can be held.
+
+    `lengths` are the bytes of each document's text.
+    """
+    ends = _kernels.cut_blocks(first, second, lengths, BLOCK_TEXT)
+    return [slice(start, stop) for start, stop in itertools.pairwise([0, *ends.tolist()])]
