@@ -21,6 +21,7 @@ FLOORS = [
     {"comparing", "counting", "sampling", "evaluation"},
     {"linkages", "mentions", "scores", "charts"},
     {"pipeline", "advising"},
+    {"running"},
     {"api"},
     {"cli", "terminal", "__main__"},
 ]
@@ -30,7 +31,7 @@ STRANGERS = {
     "sources": {"engines", "sinks", "plans", "stages"},
     "sinks": {"engines", "sources", "plans", "stages"},
 }
-HEAVY = {"numpy", "pyarrow", "duckdb", "pandas", "polars", "rich"}
+HEAVY = {"numpy", "pyarrow", "duckdb", "pandas", "polars", "pyspark", "rich"}
 
 
 def rooms_and_imports() -> list[tuple[str, str]]:
@@ -77,3 +78,16 @@ def test_nothing_heavy_is_imported_early(module: str) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert not HEAVY & set(loaded.stdout.split())
+
+
+def test_only_the_engine_imports_spark() -> None:
+    users = {file for file in PACKAGE.rglob("*.py") if packages_of(file) & {"pyspark", "py4j"}}
+    assert users
+    assert {file.parent for file in users} == {PACKAGE / "engines" / "spark"}
+
+
+def packages_of(file: Path) -> set[str]:
+    nodes = list(ast.walk(ast.parse(file.read_text())))
+    plain = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    named = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {name.partition(".")[0] for name in plain + named}

@@ -10,6 +10,7 @@ PUBLIC = [
     "Advice",
     "Comparison",
     "Deduplicated",
+    "EngineError",
     "Found",
     "MissingError",
     "NearlyError",

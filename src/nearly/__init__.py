@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nearly.api import dedup, find, tune
     from nearly.comparing import compare
     from nearly.errors import (
+        EngineError,
         MissingError,
         NearlyError,
         SettingsError,
@@ -33,6 +34,7 @@ __all__ = [
     "Advice",
     "Comparison",
     "Deduplicated",
+    "EngineError",
     "Found",
     "MissingError",
     "NearlyError",
@@ -52,6 +54,7 @@ _HOMES = {
     "Advice": "nearly.advising",
     "Comparison": "nearly.results",
     "Deduplicated": "nearly.results",
+    "EngineError": "nearly.errors",
     "Found": "nearly.results",
     "MissingError": "nearly.errors",
     "NearlyError": "nearly.errors",

@@ -5,12 +5,14 @@
     ├── SourceError          the input is not what was said of it
     │   ├── MissingError     there is no such file, folder or column
     │   └── UnreadableError  it is there, and cannot be read
-    └── SinkError            the output cannot be written
+    ├── SinkError            the output cannot be written
+    └── EngineError          the engine cannot run, or broke down
 
 Each message says what was given, what is needed, and what to do.
 """
 
 __all__ = [
+    "EngineError",
     "MissingError",
     "NearlyError",
     "SettingsError",
@@ -42,3 +44,7 @@ class UnreadableError(SourceError):
 
 class SinkError(NearlyError):
     """The output cannot be written."""
+
+
+class EngineError(NearlyError):
+    """The engine cannot run, or broke down."""

@@ -1,0 +1,162 @@
+"""The session that a run uses: the user's where there is one, or else a quiet one of our own.
+
+A session that the user made is never stopped and never changed. One that was opened here stays,
+for results are lazy and read through it, and ends with the process.
+"""
+
+import logging
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from pyspark import SparkConf, SparkContext
+from pyspark.find_spark_home import _find_spark_home
+from pyspark.logger import PySparkLogger
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.utils import is_remote
+
+from nearly.engines.spark.failures import translated
+from nearly.engines.spark.java import check_java, is_running, start_java
+from nearly.engines.spark.masters import check_reachable, is_here
+from nearly.errors import EngineError
+from nearly.limits import available_memory
+
+__all__ = ["open_session", "session_of", "translated"]
+
+QUIET: Final = Path(__file__).with_name("quiet.properties")
+LOOPBACK: Final = "127.0.0.1"
+#: What they log is raised as well.
+LOGGERS: Final = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+LOGGING: Final = "spark.driver.extraJavaOptions"
+
+
+def open_session(master: str | None, conf: Mapping[str, str]) -> SparkSession:
+    """The session there is, where it is what was asked for; or else a new one."""
+    if is_remote() or "SPARK_REMOTE" in os.environ or "spark.remote" in conf:
+        raise _no_connect()
+    if SparkContext._active_spark_context is not None:
+        return _checked(SparkSession.builder.getOrCreate(), master, conf)
+    wanted = dict(conf) | ({"spark.master": master} if master else {})
+    if "spark.master" in wanted:
+        check_reachable(wanted["spark.master"])
+    with translated(), _keeping_signals():
+        return _joined(wanted) if is_running() else _started(wanted)
+
+
+def session_of(frame: Any) -> SparkSession:
+    """The session that a data frame belongs to."""
+    if not isinstance(frame, DataFrame) or is_remote():
+        raise _no_connect()
+    return frame.sparkSession
+
+
+def _no_connect() -> EngineError:
+    return EngineError(
+        "this is a session of Spark Connect, and nearly needs a classic one, for it sends packed "
+        "blocks between partitions: start Python on a machine of the cluster, with "
+        "SparkSession.builder.master(...) and without SPARK_REMOTE"
+    )
+
+
+def _checked(session: SparkSession, master: str | None, conf: Mapping[str, str]) -> SparkSession:
+    """A process has one session: what it was not made for cannot be had beside it."""
+    wanted = dict(conf) | ({"spark.master": master} if master else {})
+    for key, value in wanted.items():
+        there = session.conf.get(key, None)
+        if there != value:
+            raise EngineError(
+                f"{key} is to be {value!r}, and there is a session where it is "
+                f"{'not set' if there is None else repr(there)}. "
+                "Leave it out, or stop that session first: spark.stop()"
+            )
+    return session
+
+
+def _joined(wanted: Mapping[str, str]) -> SparkSession:
+    """A session in a Java machine that is there: spark-submit configured it."""
+    return SparkSession.builder.config(map=dict(wanted)).getOrCreate()
+
+
+def _started(wanted: Mapping[str, str]) -> SparkSession:
+    check_java()
+    elsewhere = _defaults_of_spark()
+    master = wanted.get("spark.master") or elsewhere.get("spark.master") or "local[*]"
+    conf = SparkConf(loadDefaults=False)
+    for key, value in (_our_defaults(master) | elsewhere | dict(wanted)).items():
+        conf.set(key, value)
+    conf.set(LOGGING, _quiet(conf.get(LOGGING, "") or ""))
+    variables = {"PYSPARK_PYTHON": conf.get("spark.pyspark.python", None) or sys.executable}
+    if is_here(master):
+        variables["SPARK_LOCAL_IP"] = LOOPBACK
+    for name in LOGGERS:
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
+    with _environment(variables):
+        SparkContext(conf=conf, gateway=start_java(conf))
+    return SparkSession.builder.getOrCreate()
+
+
+def _our_defaults(master: str) -> dict[str, str]:
+    """What a session is like unless somebody says otherwise."""
+    defaults = {
+        "spark.app.name": "nearly",
+        "spark.master": master,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if is_here(master):
+        # A machine need not be able to look up its own name.
+        defaults |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+    if master.startswith("local"):
+        # All the work is done in the driver; three quarters are for Python and for the disk.
+        gibibytes = max(1, available_memory() // 2**30 // 4)
+        defaults["spark.driver.memory"] = f"{gibibytes}g"
+    return defaults
+
+
+def _defaults_of_spark() -> dict[str, str]:
+    """What the administrator of this machine configured for every session."""
+    folder = os.environ.get("SPARK_CONF_DIR") or os.path.join(_find_spark_home(), "conf")
+    file = Path(folder, "spark-defaults.conf")
+    if not file.is_file():
+        return {}
+    lines = (line.strip() for line in file.read_text().splitlines())
+    pairs = (
+        line.replace("=", " ", 1).split(None, 1) for line in lines if line[:1] not in ("", "#")
+    )
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
+
+
+def _quiet(options: str) -> str:
+    """The options of Java with our logging, where nobody chose another."""
+    configured = Path(os.environ.get("SPARK_CONF_DIR", ""), "log4j2.properties")
+    if "log4j" in options or ("SPARK_CONF_DIR" in os.environ and configured.exists()):
+        return options
+    return f"{options} {shlex.quote(f'-Dlog4j2.configurationFile={QUIET.as_uri()}')}".strip()
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """These variables, where they are not set, for as long as Java starts."""
+    added = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
+@contextmanager
+def _keeping_signals() -> Iterator[None]:
+    """PySpark takes Ctrl-C for itself; whoever has taken it before keeps it."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before not in (None, signal.default_int_handler, signal.getsignal(signal.SIGINT)):
+            signal.signal(signal.SIGINT, before)
