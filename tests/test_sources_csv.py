@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from nearly.errors import UnreadableError
 from nearly.sources import quick_csv
+from nearly.sources.database import Database
 from nearly.sources.delimited import DelimitedPart
-from nearly.sources.duck import connect
 from nearly.sources.quick_csv import QuickCsv
 
 ATOMS = ['"', '""', ",", "\t", "\r", "\n", "\r\n", " ", "NULL", "\\", "#", "\ufeff", "é", "😀", "a"]
@@ -50,12 +50,12 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def opened(folder):
-    connection = connect(folder, 2, most_memory=2**28)
+    database = Database(folder, 2, most_memory=2**28)
 
     def write_and_open(data: bytes, delimiter: str = ",", ending: str = "csv") -> DelimitedPart:
         path = folder / f"a.{ending}"
         path.write_bytes(data)
-        return DelimitedPart(connection, str(path), "a.csv", folder, delimiter=delimiter)
+        return DelimitedPart(database, str(path), "a.csv", delimiter=delimiter)
 
     return write_and_open
 

@@ -20,6 +20,8 @@ _FILE_MAGIC = b"ARROW1"
 class TablePart(Part):
     """A table in memory."""
 
+    in_memory = True
+
     def __init__(self, table: pa.Table, name: str) -> None:
         self.name = name
         self.schema = table.schema
@@ -41,8 +43,8 @@ class ArrowFilePart(Part):
 
     def __init__(self, path: str, name: str) -> None:
         self.name = name
-        self._path = path
-        with _Opened(path, name) as reader:
+        self.path = os.path.abspath(path)
+        with _Opened(self.path, name) as reader:
             self.schema = reader.schema
 
     def batches(
@@ -50,7 +52,7 @@ class ArrowFilePart(Part):
         columns: Sequence[str] | None,  # noqa: ARG002
         reject: Reject,  # noqa: ARG002
     ) -> Iterator[pa.RecordBatch]:
-        with _Opened(self._path, self.name) as reader:
+        with _Opened(self.path, self.name) as reader:
             for batch in _stored_batches(reader):
                 yield from sliced(batch)
 

@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pyarrow as pa
 
@@ -36,6 +37,10 @@ class CarefulCsv:
             self.delimiter = delimiter or _delimiter_of(path)
         header, self.sample = self._peek()
         self.schema = pa.schema([(column, pa.large_string()) for column in header])
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Only guesses need the sample, and they are made before anything is sent away.
+        return {**self.__dict__, "sample": []}
 
     def batches(self, reject: Reject) -> Iterator[pa.RecordBatch]:
         """All good rows in order, with all columns: each is checked, so each is read."""

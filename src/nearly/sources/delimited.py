@@ -1,14 +1,15 @@
 """CSV and TSV files: DuckDB reads those of which it loses nothing, and Python the others."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
 from nearly.sources.careful_csv import CarefulCsv
+from nearly.sources.database import Database
 from nearly.sources.part import Part, Reject
 from nearly.sources.quick_csv import QuickCsv
 
@@ -22,20 +23,13 @@ class DelimitedPart(Part):
     """One CSV or TSV file; the same rows come from either reader."""
 
     def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        path: str,
-        name: str,
-        temporary: Path,
-        *,
-        delimiter: str | None = None,
+        self, database: Database, path: str, name: str, *, delimiter: str | None = None
     ) -> None:
         self.name = name
-        self._careful = CarefulCsv(path, name, delimiter=delimiter)
+        self.path = os.path.abspath(path)
+        self._careful = CarefulCsv(self.path, name, delimiter=delimiter)
         self.schema = self._careful.schema
-        self._quick = QuickCsv(
-            connection, path, temporary, self.schema, delimiter=self._careful.delimiter
-        )
+        self._quick = QuickCsv(database, self.path, self.schema, delimiter=self._careful.delimiter)
 
     def batches(self, columns: Sequence[str] | None, reject: Reject) -> Iterator[pa.RecordBatch]:
         given = 0

@@ -1,44 +1,29 @@
 """What DuckDB reads: Parquet and JSON files, and SQL queries."""
 
-import glob
+import copy
+import itertools
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import duckdb
 import pyarrow as pa
 
 from nearly.errors import SourceError, UnreadableError
-from nearly.limits import available_memory
 from nearly.sources import part
 from nearly.sources.arrow import ArrowFilePart, spool
-from nearly.sources.part import Part, Reject
+from nearly.sources.database import Database
+from nearly.sources.part import Cut, Part, Reject
 
-__all__ = ["JsonPart", "ParquetPart", "connect", "plain_path", "run_query"]
+__all__ = ["JsonPart", "ParquetPart", "run_query"]
 
 #: Types that DuckDB reads into the strings of JSON. They stay strings: a date or an
 #: identifier that is read and written again would not be spelt as it was.
 _SPELT = ("DATE", "TIME", "TIMESTAMP", "UUID", "JSON")
 
-
-def connect(
-    temporary: Path, threads: int | None, most_memory: int = 2**30
-) -> duckdb.DuckDBPyConnection:
-    """A database in memory that fetches nothing, and spills below `temporary`."""
-    memory = min(most_memory, available_memory() // 4)
-    config: dict[str, Any] = {
-        "arrow_large_buffer_size": True,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-        "memory_limit": f"{memory}B",
-        "python_enable_replacements": False,
-        "temp_directory": str(temporary / "duckdb"),
-    }
-    if threads is not None:
-        config["threads"] = threads
-    return duckdb.connect(config=config)
+#: The column in which DuckDB gives the number of a row in its Parquet file.
+_ROW_NUMBER = "file_row_number"
 
 
 class _DuckPart(Part):
@@ -46,14 +31,20 @@ class _DuckPart(Part):
 
     steady = False
 
-    def __init__(
-        self, connection: duckdb.DuckDBPyConnection, path: str, name: str, temporary: Path
-    ) -> None:
+    def __init__(self, database: Database, path: str, name: str) -> None:
         self.name = name
-        self._connection = connection
-        self._path = plain_path(path, temporary)
-        with _Translated(self.name, self._path):
-            self.schema = self._relation(connection.cursor()).limit(0).to_arrow_reader(1).schema
+        self.path = os.path.abspath(path)
+        self._database = database
+        with self._translated():
+            cursor = database.connection.cursor()
+            self.schema = self._relation(cursor).limit(0).to_arrow_reader(1).schema
+
+    @property
+    def _plain_path(self) -> str:
+        return self._database.plain_path(self.path)
+
+    def _translated(self) -> "_Translated":
+        return _Translated(self.name, self._plain_path)
 
     def _relation(self, cursor: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
         raise NotImplementedError
@@ -63,13 +54,13 @@ class _DuckPart(Part):
         columns: Sequence[str] | None,
         reject: Reject,  # noqa: ARG002 - bad records come as rows of nulls
     ) -> Iterator[pa.RecordBatch]:
-        cursor = self._connection.cursor()
+        cursor = self._database.connection.cursor()
         try:
-            with _Translated(self.name, self._path):
+            with self._translated():
                 relation = self._relation(cursor)
                 present = [c for c in columns or () if c in self.schema.names]
-                if present:
-                    relation = relation.select(*map(duckdb.ColumnExpression, present))
+                chosen = present or self.schema.names
+                relation = relation.select(*map(duckdb.ColumnExpression, chosen))
                 with relation.to_arrow_reader(part.BATCH_ROWS) as reader:
                     yield from reader
         finally:
@@ -77,10 +68,49 @@ class _DuckPart(Part):
 
 
 class ParquetPart(_DuckPart):
-    """One Parquet file."""
+    """One Parquet file, or a range of its rows."""
+
+    knows_length = True
+    #: Where the range ends; it begins at `first`.
+    _end: int | None = None
 
     def _relation(self, cursor: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
-        return cursor.read_parquet(self._path, hive_partitioning=False)
+        if self._end is None:
+            return cursor.read_parquet(self._plain_path, hive_partitioning=False)
+        # DuckDB leaves out the row groups that lie outside of the range.
+        return cursor.read_parquet(
+            self._plain_path, hive_partitioning=False, file_row_number=True
+        ).filter(f"{_ROW_NUMBER} >= {self.first} AND {_ROW_NUMBER} < {self._end}")
+
+    def cut(self, size: int) -> list[Cut]:
+        """Row groups stay whole: to read a piece of one, much of it would be read."""
+        runs: list[tuple[int, int]] = []
+        for rows, length in self._row_groups():
+            if not runs or runs[-1][1] + length > size:
+                runs.append((0, 0))
+            runs[-1] = runs[-1][0] + rows, runs[-1][1] + length
+        if len(runs) < 2 or _ROW_NUMBER in map(str.lower, self.schema.names):
+            return [Cut(self, sum(rows for rows, _ in runs), sum(length for _, length in runs))]
+        starts = itertools.accumulate((rows for rows, _ in runs), initial=0)
+        return [
+            Cut(self._range(start, start + rows), rows, length)
+            for start, (rows, length) in zip(starts, runs, strict=False)
+        ]
+
+    def _range(self, start: int, end: int) -> "ParquetPart":
+        some = copy.copy(self)
+        some.first, some._end = start, end
+        return some
+
+    def _row_groups(self) -> list[tuple[int, int]]:
+        """The rows and the bytes of each."""
+        with self._translated():
+            cursor = self._database.connection.cursor()
+            return cursor.execute(
+                """SELECT any_value(row_group_num_rows), sum(total_compressed_size)::BIGINT
+                FROM parquet_metadata(?) GROUP BY row_group_id ORDER BY row_group_id""",
+                [self._plain_path],
+            ).fetchall()
 
 
 class JsonPart(_DuckPart):
@@ -88,26 +118,18 @@ class JsonPart(_DuckPart):
 
     _columns: dict[str, str] | None = None
 
-    def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        path: str,
-        name: str,
-        temporary: Path,
-        *,
-        lines: bool,
-    ) -> None:
+    def __init__(self, database: Database, path: str, name: str, *, lines: bool) -> None:
         self._format: Literal["newline_delimited", "auto"] = (
             "newline_delimited" if lines else "auto"
         )
         self._lines = lines
-        super().__init__(connection, path, name, temporary)
+        super().__init__(database, path, name)
 
     def _relation(self, cursor: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
         if self._columns is None:
             self._columns = self._find_columns(cursor)
         return cursor.read_json(
-            self._path,
+            self._plain_path,
             columns=self._columns,
             format=self._format,
             ignore_errors=self._lines,
@@ -117,7 +139,7 @@ class JsonPart(_DuckPart):
     def _find_columns(self, cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
         """The columns of the whole file: one that only its last line has counts too."""
         relation = cursor.read_json(
-            self._path,
+            self._plain_path,
             sample_size=-1,
             format=self._format,
             ignore_errors=self._lines,
@@ -180,15 +202,3 @@ class _Translated:
 def _first_lines(error: BaseException) -> str:
     """The part of DuckDB's message that speaks of the input."""
     return " ".join(line.strip() for line in str(error).splitlines()[:4] if line.strip())
-
-
-def plain_path(path: str, temporary: Path) -> str:
-    """A path that DuckDB takes literally: no wildcards, no bytes that are not UTF-8."""
-    full = os.path.abspath(path)
-    if not glob.has_magic(full) and full.isprintable():
-        return full
-    # DuckDB looks at the ending to see how a file is compressed.
-    ending = next((e for e in (".gz", ".zst") if path.lower().endswith(e)), "")
-    link = os.path.join(tempfile.mkdtemp(dir=temporary), f"link{ending}")
-    os.symlink(full, link)
-    return link

@@ -1,6 +1,7 @@
 """Text files: a document a file, or a document a line."""
 
 import io
+import os
 from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
@@ -8,7 +9,7 @@ import pyarrow as pa
 from nearly.arrays import string_array
 from nearly.errors import UnreadableError
 from nearly.sources import part
-from nearly.sources.part import Part, Reject
+from nearly.sources.part import Cut, Part, Reject, bytes_of_file
 from nearly.sources.texts import NotTextError, decode, open_bytes, open_text, without_surrogates
 
 __all__ = ["LinesPart", "TextFilesPart"]
@@ -16,6 +17,8 @@ __all__ = ["LinesPart", "TextFilesPart"]
 
 class TextFilesPart(Part):
     """Files that are one document each; a file that is no text is a row of null text."""
+
+    knows_length = True
 
     def __init__(
         self, name: str, paths: Mapping[str, str], left_out: Sequence[tuple[str, str]] = ()
@@ -25,6 +28,7 @@ class TextFilesPart(Part):
         self._ids = list(paths)
         self._paths = paths
         self._left_out = left_out
+        self._is_alone = len(paths) == 1 and not left_out
         self._reasons: dict[int, str] = {}
 
     def batches(
@@ -51,6 +55,27 @@ class TextFilesPart(Part):
     def why_null(self, row: int) -> str:
         return self._reasons[row]
 
+    def cut(self, size: int) -> list[Cut]:
+        runs: list[tuple[dict[str, str], int]] = []
+        for shown, path in self._paths.items():
+            length = bytes_of_file(path)
+            if not runs or runs[-1][1] + length > size:
+                runs.append(({}, 0))
+            run, total = runs[-1]
+            run[shown] = os.path.abspath(path)
+            runs[-1] = run, total + length
+        return [
+            Cut(self._with_files(run, self._left_out if i == 0 else ()), len(run), total)
+            for i, (run, total) in enumerate(runs)
+        ]
+
+    def _with_files(
+        self, paths: Mapping[str, str], left_out: Sequence[tuple[str, str]]
+    ) -> "TextFilesPart":
+        some = TextFilesPart(self.name, paths, left_out)
+        some._is_alone = self._is_alone
+        return some
+
     def _batch(self, start: int, texts: list[str | None]) -> pa.RecordBatch:
         ids = self._ids[start : start + len(texts)]
         arrays = [string_array(ids, pa.string()), string_array(texts)]
@@ -65,7 +90,7 @@ class TextFilesPart(Part):
             reason = str(error)
         except OSError as error:
             reason = f"cannot be read: {error.strerror or error}"
-        if len(self._ids) == 1 and not self._left_out:
+        if self._is_alone:
             raise UnreadableError(f"{self._ids[row]}: {reason}. A text file is needed.")
         self._reasons[row] = reason
         return None
@@ -74,10 +99,12 @@ class TextFilesPart(Part):
 class LinesPart(Part):
     """One text file whose lines are the documents; a line that is no text is null."""
 
+    noun = "line"
+
     def __init__(self, path: str, name: str) -> None:
         self.name = name
         self.schema = pa.schema([("text", pa.large_string())])
-        self._path = path
+        self.path = os.path.abspath(path)
         self._reasons: dict[int, str] = {}
 
     def batches(
@@ -87,16 +114,13 @@ class LinesPart(Part):
     ) -> Iterator[pa.RecordBatch]:
         first = 0
         try:
-            with open_text(self._path, newline="\n") as stream:
+            with open_text(self.path, newline="\n") as stream:
                 for lines in _groups(stream):
                     texts = [line.rstrip("\r\n") for line in lines]
                     yield self._batch(first, texts)
                     first += len(texts)
         except (OSError, UnicodeError) as error:
             raise UnreadableError(f"{self.name} cannot be read: {error}") from error
-
-    def record(self, row: int) -> str:
-        return f"line {row + 1}"
 
     def why_null(self, row: int) -> str:
         return self._reasons[row]

@@ -25,6 +25,8 @@ _NAMELESS_INDEX = "__index_level_0__"
 class StringsPart(Part):
     """Python strings, with or without ids, turned into Arrow a batch at a time."""
 
+    in_memory = True
+
     def __init__(self, texts: Sequence[str | None], ids: pa.Array | None, name: str) -> None:
         self.name = name
         text = pa.field("text", pa.large_string())

@@ -12,13 +12,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-import duckdb
 import pyarrow as pa
 
 from nearly.errors import SourceError, UnreadableError
 from nearly.sources.arrow import ArrowFilePart
+from nearly.sources.database import Database
 from nearly.sources.delimited import DelimitedPart
-from nearly.sources.duck import JsonPart, ParquetPart, connect, run_query
+from nearly.sources.duck import JsonPart, ParquetPart, run_query
 from nearly.sources.files import LinesPart, TextFilesPart
 from nearly.sources.frames import part_of_object
 from nearly.sources.part import Part
@@ -68,8 +68,14 @@ def open_source(
         return _open_files(find_files(paths, glob), f"{len(paths)} paths", request)
     request.refuse_file_options(f"a {type(given).__name__}")
     part = part_of_object(given, temporary)
-    is_mapping = isinstance(given, Mapping)
-    return Source(part.name, [part], id_column=id, text_column=text, ids_are_unique=is_mapping)
+    return Source(
+        part.name,
+        [part],
+        id_column=id,
+        text_column=text,
+        ids_are_unique=isinstance(given, Mapping),
+        temporary=temporary,
+    )
 
 
 def read_table(given: str, *, temporary: Path) -> pa.Table:
@@ -95,13 +101,13 @@ class _Request:
     temporary: Path
 
     @cached_property
-    def connection(self) -> duckdb.DuckDBPyConnection:
-        return connect(self.temporary, self.threads)
+    def database(self) -> Database:
+        return Database(self.temporary, self.threads)
 
     @cached_property
-    def csv_connection(self) -> duckdb.DuckDBPyConnection:
+    def csv_database(self) -> Database:
         # What DuckDB has read of a CSV file it keeps, needed or not, until its memory is full.
-        return connect(self.temporary, self.threads, most_memory=2**28)
+        return Database(self.temporary, self.threads, most_memory=2**28)
 
     def refuse_file_options(self, name: str) -> None:
         """`lines` and `glob` are about files."""
@@ -124,14 +130,20 @@ def _open_named(given: str, request: _Request) -> Source:
         return _open_standard_input(request)
     if _QUERY.match(given) and not os.path.lexists(given):
         request.refuse_file_options("a query")
-        part = run_query(request.connection, given, request.temporary)
-        return Source(part.name, [part], id_column=request.id, text_column=request.text)
+        part = run_query(request.database.connection, given, request.temporary)
+        return Source(
+            part.name,
+            [part],
+            id_column=request.id,
+            text_column=request.text,
+            temporary=request.temporary,
+        )
     return _open_files(find_files([given], request.glob), given, request)
 
 
 def _open_one_table(given: str, request: _Request) -> Part:
     if _QUERY.match(given) and not os.path.lexists(given):
-        return run_query(request.connection, given, request.temporary)
+        return run_query(request.database.connection, given, request.temporary)
     paths = list(find_files([given], None).paths.items())
     if len(paths) != 1 or bare_ending(paths[0][1]) not in _KINDS:
         raise SourceError(
@@ -168,13 +180,20 @@ def _open_texts(files: Files, name: str, request: _Request) -> Source:
         ids_are_unique=True,
         is_folder=files.folder is not None,
         has_columns=False,
+        temporary=request.temporary,
     )
 
 
 def _open_lines(files: Files, name: str, request: _Request) -> Source:
     request.refuse_columns(name)
     parts = [LinesPart(path, shown) for shown, path in files.paths.items()]
-    return Source(name, parts, text_column="text", noun="line", unreadable=files.left_out)
+    return Source(
+        name,
+        parts,
+        text_column="text",
+        unreadable=files.left_out,
+        temporary=request.temporary,
+    )
 
 
 def _open_tables(files: Files, name: str, request: _Request) -> Source:
@@ -196,6 +215,7 @@ def _open_tables(files: Files, name: str, request: _Request) -> Source:
         id_column=request.id,
         text_column=request.text,
         unreadable=unreadable,
+        temporary=request.temporary,
     )
 
 
@@ -203,17 +223,14 @@ def _open_table(path: str, name: str, request: _Request) -> Part:
     kind = _KINDS[bare_ending(path)]
     if kind in ("csv", "tsv"):
         delimiter = "\t" if kind == "tsv" else None
-        return DelimitedPart(
-            request.csv_connection, path, name, request.temporary, delimiter=delimiter
-        )
+        return DelimitedPart(request.csv_database, path, name, delimiter=delimiter)
     if kind in ("json", "jsonl"):
-        lines = kind == "jsonl"
-        return JsonPart(request.connection, path, name, request.temporary, lines=lines)
+        return JsonPart(request.database, path, name, lines=kind == "jsonl")
     if compression_of(path) is not None:
         path = _decompressed(path, name, request.temporary)
     if kind == "arrow":
         return ArrowFilePart(path, name)
-    return ParquetPart(request.connection, path, name, request.temporary)
+    return ParquetPart(request.database, path, name)
 
 
 def _decompressed(path: str, name: str, temporary: Path) -> str:

@@ -1,17 +1,33 @@
 """The smallest thing that can be read: one file, frame or list, as Arrow batches."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NamedTuple
 
 import pyarrow as pa
 
-__all__ = ["BATCH_BYTES", "BATCH_ROWS", "Part", "Reject", "sliced"]
+__all__ = [
+    "BATCH_BYTES",
+    "BATCH_ROWS",
+    "FIRST",
+    "Cut",
+    "Noun",
+    "Part",
+    "Reject",
+    "bytes_of_file",
+    "sliced",
+]
 
 BATCH_ROWS = 8_192
 BATCH_BYTES = 4 << 20
 
 #: Called with a record and the reason why it cannot be a row.
 Reject = Callable[[str, str], None]
+
+Noun = Literal["row", "line"]
+#: A row number counts from zero; a line is called as editors call it, from one.
+FIRST: dict[Noun, int] = {"row": 0, "line": 1}
 
 
 class Part(ABC):
@@ -20,8 +36,18 @@ class Part(ABC):
     #: How to call it in messages.
     name: str
     schema: pa.Schema
+    #: What its rows are called.
+    noun: Noun = "row"
     #: Where reading breaks off, it breaks off at the same row each time.
     steady: bool = True
+    #: Its rows live in this process alone: another one cannot read them for itself.
+    in_memory: bool = False
+    #: Where it is one file, the full path: a relative one would not travel.
+    path: str = ""
+    #: It can say how many rows it has without reading them.
+    knows_length: bool = False
+    #: The number of its first row, where it was cut from a longer part.
+    first: int = 0
 
     @abstractmethod
     def batches(self, columns: Sequence[str] | None, reject: Reject) -> Iterator[pa.RecordBatch]:
@@ -29,7 +55,7 @@ class Part(ABC):
 
     def record(self, row: int) -> str:
         """How to call a row of this part in messages."""
-        return f"row {row}"
+        return f"{self.noun} {row + FIRST[self.noun]}"
 
     def why_null(self, row: int) -> str:  # noqa: ARG002 - some parts know more about the row
         """Why the text of a row is null."""
@@ -39,8 +65,28 @@ class Part(ABC):
         """The type of the numbers that a column of strings spells; None where it does not."""
         return None
 
+    def cut(self, size: int) -> "list[Cut]":  # noqa: ARG002 - most can only be read from the start
+        """Parts of about `size` bytes that have the same rows one after the other."""
+        return [Cut(self, None, bytes_of_file(self.path))]
+
+
+class Cut(NamedTuple):
+    """A part that was cut from another: its rows, where their number is known, and its bytes."""
+
+    part: Part
+    rows: int | None
+    size: int
+
 
 def sliced(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """A batch in pieces of at most `BATCH_ROWS` rows, without copying."""
     for start in range(0, batch.num_rows, BATCH_ROWS):
         yield batch.slice(start, BATCH_ROWS)
+
+
+def bytes_of_file(path: str) -> int:
+    """The size of a file; what is wrong with it shows when it is read."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

@@ -11,14 +11,13 @@ import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import cast
 
 import duckdb
 import pyarrow as pa
 
 from nearly.sources import part
-from nearly.sources.duck import plain_path
+from nearly.sources.database import Database
 from nearly.sources.texts import compression_of, encoding_of, open_bytes
 
 __all__ = ["QuickCsv"]
@@ -40,20 +39,11 @@ _QUOTES_APART = re.compile(rb'" +(?=")')
 class QuickCsv:
     """One CSV or TSV file in the hands of DuckDB."""
 
-    def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        path: str,
-        temporary: Path,
-        schema: pa.Schema,
-        *,
-        delimiter: str,
-    ) -> None:
-        self._connection = connection
+    def __init__(self, database: Database, path: str, schema: pa.Schema, *, delimiter: str) -> None:
+        self._database = database
         self._path = path
         self._schema = schema
         self._delimiter = delimiter
-        self._table = _table(plain_path(path, temporary), len(schema), delimiter)
         self._rows_at_once = part.BATCH_ROWS
 
     def is_faithful(self) -> bool:
@@ -74,10 +64,10 @@ class QuickCsv:
         """All rows in order, with the named columns (None: every column)."""
         names = self._schema.names
         chosen = [i for i, name in enumerate(names) if columns is None or name in columns] or [0]
-        query = f"SELECT {', '.join(map(_column, chosen))} FROM {self._table}"  # noqa: S608
+        query = f"SELECT {', '.join(map(_column, chosen))} FROM {self._table()}"  # noqa: S608
         schema = pa.schema([self._schema.field(i) for i in chosen])
         header = 1
-        cursor = self._connection.cursor()
+        cursor = self._database.connection.cursor()
         try:
             with cursor.sql(query).to_arrow_reader(self._rows_at_once) as reader:
                 for batch in reader:
@@ -91,8 +81,8 @@ class QuickCsv:
         between = f", chr({ord(self._delimiter)}), "
         row = between.join(map(_column, range(len(self._schema))))
         query = f"""SELECT count(*), sum(strlen(row)), {", ".join(map(_bytes_of, _MARKS))}
-            FROM (SELECT concat({row}) AS row FROM {self._table})"""  # noqa: S608
-        cursor = self._connection.cursor()
+            FROM (SELECT concat({row}) AS row FROM {self._table()})"""  # noqa: S608
+        cursor = self._database.connection.cursor()
         try:
             [(rows, *found)] = cursor.execute(query).fetchall()
         finally:
@@ -101,17 +91,16 @@ class QuickCsv:
         read[_PAIR] //= 2
         return rows, read
 
-
-def _table(path: str, width: int, delimiter: str) -> str:
-    """The file in SQL, with nothing left to be guessed; the header is a row like others."""
-    columns = ", ".join(f"{_column(i)}: 'VARCHAR'" for i in range(width))
-    quoted = path.replace("'", "''")
-    return f"""read_csv('{quoted}',
-        auto_detect = false, header = false, columns = {{{columns}}}, nullstr = '',
-        delim = '{delimiter}', quote = '"', escape = '"', comment = '',
-        compression = '{compression_of(path) or "none"}', encoding = 'utf-8',
-        strict_mode = true, null_padding = false, ignore_errors = false, parallel = false,
-        max_line_size = {LONGEST_ROW}, buffer_size = {BUFFER}, hive_partitioning = false)"""
+    def _table(self) -> str:
+        """The file in SQL, with nothing left to be guessed; the header is a row like others."""
+        columns = ", ".join(f"{_column(i)}: 'VARCHAR'" for i in range(len(self._schema)))
+        quoted = self._database.plain_path(self._path).replace("'", "''")
+        return f"""read_csv('{quoted}',
+            auto_detect = false, header = false, columns = {{{columns}}}, nullstr = '',
+            delim = '{self._delimiter}', quote = '"', escape = '"', comment = '',
+            compression = '{compression_of(self._path) or "none"}', encoding = 'utf-8',
+            strict_mode = true, null_padding = false, ignore_errors = false, parallel = false,
+            max_line_size = {LONGEST_ROW}, buffer_size = {BUFFER}, hive_partitioning = false)"""
 
 
 def _column(index: int) -> str:

@@ -1,0 +1,71 @@
+"""A DuckDB connection on demand, made anew in every process that needs one."""
+
+import glob
+import os
+import shutil
+import tempfile
+import weakref
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from nearly.limits import available_memory
+
+__all__ = ["Database"]
+
+
+class Database:
+    """A database in memory that fetches nothing, and a folder beside it.
+
+    Sent to another process it begins there afresh, with one thread, since every core of a
+    cluster reads a block of its own, and with a folder that goes when the database does.
+    """
+
+    def __init__(
+        self, temporary: Path | None, threads: int | None, most_memory: int = 2**30
+    ) -> None:
+        self._given = temporary
+        self._threads = threads
+        self._most_memory = most_memory
+        self._links: dict[str, str] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Database, (None, 1, self._most_memory)
+
+    @cached_property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """It spills below the folder."""
+        memory = min(self._most_memory, available_memory() // 4)
+        config: dict[str, Any] = {
+            "arrow_large_buffer_size": True,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "memory_limit": f"{memory}B",
+            "python_enable_replacements": False,
+            "temp_directory": str(self._folder / "duckdb"),
+        }
+        if self._threads is not None:
+            config["threads"] = self._threads
+        return duckdb.connect(config=config)
+
+    def plain_path(self, path: str) -> str:
+        """A path that DuckDB takes literally: no wildcards, no bytes that are not UTF-8."""
+        if not glob.has_magic(path) and path.isprintable():
+            return path
+        if path not in self._links:
+            # DuckDB looks at the ending to see how a file is compressed.
+            ending = next((e for e in (".gz", ".zst") if path.lower().endswith(e)), "")
+            link = os.path.join(tempfile.mkdtemp(dir=self._folder), f"link{ending}")
+            os.symlink(path, link)
+            self._links[path] = link
+        return self._links[path]
+
+    @cached_property
+    def _folder(self) -> Path:
+        if self._given is not None:
+            return self._given
+        folder = tempfile.mkdtemp(prefix="nearly-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder)
