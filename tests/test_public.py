@@ -44,5 +44,6 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_nothing_is_pickled() -> None:
     package = Path(nearly.__file__).parent
-    users = [file for file in package.rglob("*.py") if "pickle" in file.read_text()]
-    assert users == []
+    users = [file for file in package.rglob("*.py") if "pickle" in file.read_text().lower()]
+    # Spark's own processes speak so with each other; nothing is written or read from outside.
+    assert users == [package / "engines" / "spark" / "exchange.py"]

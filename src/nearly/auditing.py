@@ -7,6 +7,7 @@ that the pairs of one document are found or missed together.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,12 @@ from nearly.searching import search_exactly
 from nearly.stages.pairs import Documents, Pairs, join_pairs
 from nearly.stages.verify import exact_ratio
 
-__all__ = ["Audit", "audit", "interval"]
+__all__ = ["Audit", "audit", "draw", "interval", "judge"]
+
+#: Documents by number, however many there may be.
+Numbers = npt.NDArray[Any]
+#: The first and the second documents of pairs.
+Ends = tuple[Numbers, Numbers]
 
 #: Standard deviations that hold 95% of a normal distribution.
 Z = 1.959964
@@ -40,18 +46,35 @@ def audit(
 ) -> Audit:
     """Search so many representatives exactly, and compare with the pairs that were found."""
     everyone = corpus.representatives
-    count = min(documents, len(everyone))
-    drawn = np.random.default_rng(seed).choice(len(everyone), count, replace=False)
-    sought = np.sort(everyone[drawn])
+    sought = everyone[draw(len(everyone), documents, seed)]
     threshold = exact_ratio(corpus.settings.threshold)
     true = search_exactly(corpus, sought, threshold, threads=threads, progress=progress)
-    is_found = np.isin(join_pairs(true.first, true.second), join_pairs(near.first, near.second))
-    pairs = _count(true.first, true.second, sought, len(corpus))
-    found = _count(true.first[is_found], true.second[is_found], sought, len(corpus))
-    claimed = int(_count(near.first, near.second, sought, len(corpus)).sum())
-    low, high = interval(pairs, found, share=count / max(1, len(everyone)))
+    ends = ((true.first, true.second), (near.first, near.second))
+    return judge(sought, *ends, share=len(sought) / max(1, len(everyone)))
+
+
+def draw(everyone: int, documents: int, seed: int) -> npt.NDArray[np.int64]:
+    """So many places among all, or all of them, in ascending order."""
+    count = min(documents, everyone)
+    return np.sort(np.random.default_rng(seed).choice(everyone, count, replace=False))
+
+
+def judge(sought: Numbers, true: Ends, near: Ends, *, share: float) -> Audit:
+    """What the true pairs of the sought documents say of those that were found.
+
+    A true pair is given once. `share` of all documents were sought.
+    """
+    documents = np.unique(np.concatenate([sought, *true, *near]))
+    sought, first, second, near_first, near_second = (
+        np.searchsorted(documents, column).astype(np.uint32) for column in (sought, *true, *near)
+    )
+    is_found = np.isin(join_pairs(first, second), join_pairs(near_first, near_second))
+    pairs = _count(first, second, sought, len(documents))
+    found = _count(first[is_found], second[is_found], sought, len(documents))
+    claimed = int(_count(near_first, near_second, sought, len(documents)).sum())
+    low, high = interval(pairs, found, share=share)
     return Audit(
-        documents=count,
+        documents=len(sought),
         pairs=int(pairs.sum()),
         found=int(found.sum()),
         recall=_ratio(int(found.sum()), int(pairs.sum())),

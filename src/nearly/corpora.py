@@ -14,7 +14,7 @@ from nearly.methods import Choice
 from nearly.settings import Settings
 from nearly.stages.pairs import Documents
 
-__all__ = ["Contenders", "Corpus", "Progress"]
+__all__ = ["Contenders", "Corpus", "Named", "Progress"]
 
 
 class Progress(Protocol):
@@ -30,9 +30,17 @@ class Progress(Protocol):
 class Contenders(Protocol):
     """Documents of which some are to survive: all that the rules of `keep` ask for."""
 
-    copies: Documents  # documents whose text came before
-    originals: Documents  # the representative of each of them
-    also: list[pa.Array]  # the column that a rule looks at
+    @property
+    def copies(self) -> Documents:
+        """Documents whose text came before."""
+
+    @property
+    def originals(self) -> Documents:
+        """The representative of each of them."""
+
+    @property
+    def also(self) -> list[pa.Array]:
+        """The column that a rule looks at."""
 
     def __len__(self) -> int: ...
 
@@ -40,7 +48,17 @@ class Contenders(Protocol):
         """Characters of these documents' texts, in the given order."""
 
 
-class Corpus(Contenders, Protocol):
+class Named(Protocol):
+    """Documents that can be shown."""
+
+    def ids(self, documents: Documents) -> pa.Array:
+        """The ids of these documents, in the given order."""
+
+    def texts(self, documents: Documents) -> pa.LargeStringArray:
+        """The texts of these documents, in the given order."""
+
+
+class Corpus(Contenders, Named, Protocol):
     """Documents that were read, held and perhaps signed, known by their numbers."""
 
     settings: Settings  # with k decided
@@ -48,12 +66,6 @@ class Corpus(Contenders, Protocol):
     representatives: Documents  # the first of each text
     empty: Documents  # documents without a shingle
     repeated: Documents  # documents whose id came before
-
-    def ids(self, documents: Documents) -> pa.Array:
-        """The ids of these documents, in the given order."""
-
-    def texts(self, documents: Documents) -> pa.LargeStringArray:
-        """The texts of these documents, in the given order."""
 
     def rows(self, documents: Documents) -> npt.NDArray[np.int64]:
         """The source's row numbers of these documents, which are given in ascending order."""

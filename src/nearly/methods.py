@@ -48,8 +48,8 @@ def choose_method(settings: Settings, documents: int, text: int, *, clusters_onl
         return Choice(settings.method, "as asked")
     if settings.bands is not None:
         return Choice("lsh", "bands and rows were given")
+    if text > most_text_to_join(settings):
+        return Choice("lsh", f"hashing is cheaper for so much text by {settings.text.unit}s")
     if clusters_only and documents > MOST_DOCUMENTS:
         return Choice("lsh", "clusters do not need all pairs")
-    if text <= most_text_to_join(settings):
-        return Choice("exact", "the corpus is small")
-    return Choice("lsh", f"hashing is cheaper for so much text by {settings.text.unit}s")
+    return Choice("exact", "the corpus is small")

@@ -8,18 +8,18 @@ import pyarrow as pa
 
 from nearly import schemas
 from nearly.arrays import column_of, string_array, truths_of
-from nearly.corpora import Corpus
+from nearly.corpora import Corpus, Named
 from nearly.stages.cluster import Clusters
 from nearly.stages.pairs import Pairs
 from nearly.survivors import Removed
 
-__all__ = ["cluster_table", "pair_table", "removed_table", "top_table", "without_rows"]
+__all__ = ["best", "cluster_table", "pair_table", "removed_table", "top_table", "without_rows"]
 
 TOP = 20
 SNIPPET = 200
 
 
-def pair_table(corpus: Corpus, pairs: Pairs, id_type: pa.DataType) -> pa.Table:
+def pair_table(corpus: Named, pairs: Pairs, id_type: pa.DataType) -> pa.Table:
     """See `schemas.PAIRS`."""
     columns = [corpus.ids(pairs.first), corpus.ids(pairs.second), column_of(pairs.similarity)]
     return pa.table(columns, schema=schemas.with_id_type(schemas.PAIRS, id_type))
@@ -45,12 +45,12 @@ def removed_table(corpus: Corpus, removed: Removed, id_type: pa.DataType) -> pa.
     return pa.table(columns, schema=schemas.with_id_type(schemas.REMOVED, id_type))
 
 
-def top_table(corpus: Corpus, pairs: Pairs, id_type: pa.DataType) -> pa.Table:
+def top_table(corpus: Named, pairs: Pairs, id_type: pa.DataType) -> pa.Table:
     """The most similar pairs with the beginnings of their texts."""
-    best = _best(pairs.similarity)
-    first, second = pairs.first[best], pairs.second[best]
+    shown = best(pairs.similarity)
+    first, second = pairs.first[shown], pairs.second[shown]
     top = pair_table(
-        corpus, Pairs(first=first, second=second, similarity=pairs.similarity[best]), id_type
+        corpus, Pairs(first=first, second=second, similarity=pairs.similarity[shown]), id_type
     )
     for name, documents in (("text_a", first), ("text_b", second)):
         texts = [text.as_py()[:SNIPPET] for text in corpus.texts(documents)]
@@ -58,7 +58,7 @@ def top_table(corpus: Corpus, pairs: Pairs, id_type: pa.DataType) -> pa.Table:
     return top
 
 
-def _best(similarity: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+def best(similarity: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
     """The places of the highest ones, of equals the first: a stable sort, without sorting all."""
     if len(similarity) <= TOP:
         return np.argsort(-similarity, kind="stable")

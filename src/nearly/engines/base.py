@@ -7,7 +7,7 @@ in these verbs only.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import pyarrow as pa
 
@@ -32,6 +32,19 @@ class Skips(Protocol):
 
     def add(self, record: str, reason: str) -> None:
         """Take note of one record that is left out."""
+
+    @property
+    def room(self) -> int:
+        """How many more can be listed; all are counted."""
+
+    def another(self) -> Self:
+        """An empty list of the same kind, to be filled elsewhere."""
+
+    def trimmed(self, room: int) -> Self:
+        """The same count, and so many records at the most."""
+
+    def merge(self, other: Self) -> None:
+        """Add what was met elsewhere."""
 
     def __len__(self) -> int: ...
 

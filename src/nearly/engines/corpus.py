@@ -14,7 +14,6 @@ from nearly.arrays import (
     matrix_of,
     narrowed,
     numbers_of,
-    spans,
     take_strings,
     widened,
 )
@@ -23,6 +22,7 @@ from nearly.engines.memory import Budget
 from nearly.engines.spool import ColumnStore, RowStore, TextStore
 from nearly.methods import Choice, auto_k
 from nearly.settings import Settings
+from nearly.stages.identify import id_contents
 from nearly.stages.pairs import Documents, different
 from nearly.stages.sign import sketch_words
 from nearly.tuning import Banding
@@ -66,17 +66,12 @@ class LocalCorpus:
             self.also.append(batch.column(3))
 
     def _add_ids(self, ids: pa.Array, *, check: bool) -> None:
+        if check:
+            self._id_contents.append(id_contents(ids))
         if isinstance(self._ids, TextStore):
-            ids = widened(ids)
-            self._ids.append(ids)
-            contents = _kernels.contents(*spans(ids)) if check else None
+            self._ids.append(widened(ids))
         else:
-            numbers = numbers_of(ids).reshape(-1, 1)
-            self._ids.append(numbers)
-            spread = numbers.astype(np.uint64) * np.array([1, 0x9E3779B97F4A7C15], np.uint64)
-            contents = spread if check else None
-        if contents is not None:
-            self._id_contents.append(contents)
+            self._ids.append(numbers_of(ids).reshape(-1, 1))
 
     def decide_k(self, settings: Settings) -> Settings:
         """Settings in which k is a number: the mean length decides where it was 'auto'."""

@@ -164,7 +164,9 @@ class LocalEngine:
             if pending > MOST_PENDING:
                 found, pending = [self._unique(found)], 0
             self.progress.advance()
-        return self._unique(found)
+        pairs = self._unique(found)
+        self.verified += len(pairs)
+        return pairs
 
     def _unique(self, found: list[Packed]) -> Packed:
         """Each pair once, in order: every thread takes a range of pairs."""
@@ -236,7 +238,6 @@ class LocalEngine:
         """Block by block, so that no more sets are held than fit."""
         self.progress.stage("verify", len(candidates))
         first, second = split_pairs(candidates)
-        self.verified += len(candidates)
         similarity = np.empty(len(candidates))
         blocks = cut(first, second, corpus.lengths())
 

@@ -1,5 +1,7 @@
 """The list of records that could not become documents, and why."""
 
+from typing import Self
+
 import pyarrow as pa
 
 from nearly.arrays import string_array
@@ -31,6 +33,30 @@ class Skipped:
         if len(self._records) < LONGEST_LIST:
             self._records.append(record)
             self._reasons.append(reason)
+
+    @property
+    def room(self) -> int:
+        """How many more can be listed."""
+        return LONGEST_LIST - len(self._records)
+
+    def another(self) -> Self:
+        """An empty list, as strict as this one, to be filled elsewhere."""
+        return type(self)(strict=self.strict)
+
+    def trimmed(self, room: int) -> Self:
+        """The same count, and so many records at the most."""
+        found = self.another()
+        found._count = self._count
+        found._records, found._reasons = self._records[:room], self._reasons[:room]
+        return found
+
+    def merge(self, other: Self) -> None:
+        """Add what was met elsewhere; where it is fatal, the first of it is."""
+        if self.strict and other._records:
+            self.add(other._records[0], other._reasons[0])
+        self._count += other._count
+        self._records += other._records[: self.room]
+        self._reasons += other._reasons[: LONGEST_LIST - len(self._reasons)]
 
     def table(self) -> pa.Table:
         """The listed records, in the order in which they were met."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from nearly import _kernels
 from nearly.stages.pairs import Documents, Packed, Pairs, join_pairs, split_pairs
 
-__all__ = ["Block", "Joined", "Workers", "gather", "join", "memory_of"]
+__all__ = ["Block", "Joined", "Workers", "gather", "join", "join_across", "memory_of"]
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -90,6 +90,17 @@ def join(blocks: Sequence[Load], threshold: Fraction, workers: Workers) -> Itera
             theirs = blocks[j]()
             others = _prepare(theirs, rarities, threshold, workers)
             yield from _probe(index, others, mine, theirs, workers)
+
+
+def join_across(
+    mine: Block, theirs: Block, threshold: Fraction, workers: Workers
+) -> Iterator[Joined]:
+    """Every pair of a document of one block and one of the other that reaches the threshold."""
+    rarities, sizes = _survey([lambda: mine, lambda: theirs], workers)
+    if _can_pair(sizes[0], sizes[1], threshold):
+        index = _kernels.JoinIndex(_prepare(mine, rarities, threshold, workers), within=False)
+        others = _prepare(theirs, rarities, threshold, workers)
+        yield from _probe(index, others, mine, theirs, workers)
 
 
 def gather(parts: Iterable[Joined]) -> Pairs:

@@ -1,0 +1,62 @@
+"""What a run on a cluster holds: one element a partition, and nothing of it on the driver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from nearly.engines.base import Counts, Skips
+from nearly.engines.spark.copies import Copies
+from nearly.engines.spark.signing import Block, Plan, Signed
+from nearly.methods import Choice
+from nearly.settings import Settings
+
+if TYPE_CHECKING:
+    from pyspark import RDD
+
+__all__ = ["Held", "SparkClusters", "SparkCorpus"]
+
+State = TypeVar("State")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparkCorpus:
+    """The documents of a run, block by block."""
+
+    settings: Settings
+    choice: Choice
+    counts: Counts
+    source: Any
+    plan: Plan
+    text: int  # bytes in all
+    blocks: RDD[Block]
+    signed: RDD[Signed]
+    light: RDD[Signed]  # without signatures
+    repeated: RDD[Copies]  # documents whose id came before
+    copies: RDD[Copies]  # documents whose text came before
+    nothing_skipped: Skips  # for reading again
+
+    @cached_property
+    def partitions(self) -> int:
+        """How many blocks, and so partitions, there are."""
+        return self.blocks.getNumPartitions()
+
+
+@dataclass(frozen=True)
+class Held(Generic[State]):
+    """Pairs, candidates or rows, and how many there are in all."""
+
+    states: RDD[State]
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+
+@dataclass(frozen=True)
+class SparkClusters:
+    """Rows of members, numbered, and how many clusters there are."""
+
+    rows: RDD[bytes]
+    count: int

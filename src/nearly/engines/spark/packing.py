@@ -1,0 +1,28 @@
+"""Arrow batches as bytes, to be sent or put aside: what lies outside a slice stays behind."""
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+import pyarrow.ipc as ipc
+
+__all__ = ["pack", "together", "unpack"]
+
+
+def pack(batch: pa.RecordBatch) -> bytes:
+    """One batch, its schema included."""
+    sink = pa.BufferOutputStream()
+    with ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
+
+
+def unpack(packed: bytes) -> pa.RecordBatch:
+    """The inverse of `pack`."""
+    with ipc.open_stream(packed) as reader:
+        return reader.read_next_batch()
+
+
+def together(batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
+    """Batches of one schema, of which there is at least one, as a single one."""
+    return pa.concat_batches(list(batches))
