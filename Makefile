@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/kernels/*)
 
-.PHONY: demo test check lint types clean
+.PHONY: demo test slow-test check lint types clean
 
 demo: $(VENV)/installed
 	@examples/demo.sh
@@ -13,8 +13,12 @@ demo: $(VENV)/installed
 test: $(VENV)/developing
 	$(BIN)/python -m pytest
 
+# What takes minutes: every way to cut a corpus on Spark, a cluster of which a machine dies.
+slow-test: $(VENV)/developing
+	$(BIN)/python -m pytest -m slow
+
 # All that has to hold before a change is merged.
-check: test lint types
+check: test slow-test lint types
 
 lint: $(VENV)/developing
 	$(BIN)/ruff check .

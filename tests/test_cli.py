@@ -309,7 +309,7 @@ def test_help_is_listed_under_headings(call: Run) -> None:
     code, out, _ = call("find", "--help")
     headings = re.findall(r"^(\w+):$", out, re.MULTILINE)
     assert code == 0
-    assert headings == ["Source", "Text", "Search", "Signature", "Output", "Run"]
+    assert headings == ["Source", "Text", "Search", "Signature", "Output", "Engine", "Run"]
 
 
 def test_every_command_is_listed(call: Run) -> None:

@@ -13,6 +13,7 @@
 #include "candidates.hpp"
 #include "clusters.hpp"
 #include "jaccard.hpp"
+#include "routes.hpp"
 #include "signatures.hpp"
 
 namespace nearly {
@@ -150,6 +151,21 @@ static auto places_of_shared_keys(const Column<std::uint32_t> &keys) {
     return give(std::move(places));
 }
 
+static auto routes_of_keys(const Column<std::uint32_t> &rows, const Matrix<std::uint32_t> &keys,
+                           const Column<std::uint8_t> &is_chosen, std::uint32_t partitions) {
+    if (keys.shape(0) != rows.size() || is_chosen.size() != rows.size())
+        throw std::invalid_argument("every row needs its keys, and whether it is chosen");
+    if (partitions == 0) throw std::invalid_argument("there must be a partition to go to");
+    const std::size_t bands = keys.shape(1);
+    Routed routed;
+    {
+        Release release;
+        routed = route_keys(span_of(rows), span_of(keys), span_of(is_chosen), bands, partitions);
+    }
+    return std::tuple(give(std::move(routed.counts), {partitions, bands}), give(std::move(routed.rows)),
+                      give(std::move(routed.keys)));
+}
+
 static auto unique_pairs(const Column<std::uint64_t> &pairs, std::uint64_t low, std::uint64_t high) {
     std::vector<std::uint64_t> unique;
     {
@@ -241,6 +257,7 @@ NB_MODULE(_kernels, m) {
     m.def("band_candidates", &nearly::candidates_of_band, "keys"_a, "documents"_a, "sketches"_a, "most_different"_a,
           "hubs"_a);
     m.def("shared_keys", &nearly::places_of_shared_keys, "keys"_a);
+    m.def("route_keys", &nearly::routes_of_keys, "rows"_a, "keys"_a, "is_chosen"_a, "partitions"_a);
     m.def("unique_pairs", &nearly::unique_pairs, "pairs"_a, "low"_a, "high"_a);
     m.def("shingle_sets", &nearly::sets_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "in_order"_a = false);
     m.def("similarities", &nearly::similarities, "offsets"_a, "hashes"_a, "a"_a, "b"_a, "numerator"_a,

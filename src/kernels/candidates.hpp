@@ -66,18 +66,38 @@ inline void compare_bucket(const Sketches &sketches, std::span<const std::uint64
     }
 }
 
-// The places, in ascending order, of keys that occur more than once.
-inline std::vector<std::uint32_t> shared_keys(std::span<const std::uint32_t> keys) {
-    std::vector<std::uint64_t> entries(keys.size());
-    for (std::uint64_t i = 0; i < keys.size(); ++i) entries[i] = static_cast<std::uint64_t>(keys[i]) << 32 | i;
-    radix_sort(entries, 32, 64);
-    std::vector<bool> is_shared(keys.size());
-    for (std::size_t i = 1; i < entries.size(); ++i)
-        if (entries[i] >> 32 == entries[i - 1] >> 32)
-            is_shared[static_cast<std::uint32_t>(entries[i])] = is_shared[static_cast<std::uint32_t>(entries[i - 1])] = true;
+// The places of keys that may occur more than once: those whose lowest bits do. Most do not, and
+// they are seen to be alone without being sorted.
+inline std::vector<std::uint32_t> perhaps_shared_keys(std::span<const std::uint32_t> keys) {
+    const unsigned bits = std::min(24u, static_cast<unsigned>(std::bit_width(keys.size())) + 4);
+    const std::uint32_t mask = (1u << bits) - 1;
+    // Partitions share remainders: the bits that tell keys apart are spread by a multiplication.
+    const auto cell = [bits, mask](std::uint32_t key) { return (key * 0x9E3779B1u) >> (32 - bits) & mask; };
+    std::vector<std::uint64_t> once((mask >> 6) + 1), again((mask >> 6) + 1);
+    for (const std::uint32_t key : keys) {
+        const std::uint64_t bit = 1ull << (cell(key) & 63);
+        again[cell(key) >> 6] |= once[cell(key) >> 6] & bit;
+        once[cell(key) >> 6] |= bit;
+    }
     std::vector<std::uint32_t> places;
     for (std::uint32_t i = 0; i < keys.size(); ++i)
-        if (is_shared[i]) places.push_back(i);
+        if (again[cell(keys[i]) >> 6] >> (cell(keys[i]) & 63) & 1) places.push_back(i);
+    return places;
+}
+
+// The places, in ascending order, of keys that occur more than once.
+inline std::vector<std::uint32_t> shared_keys(std::span<const std::uint32_t> keys) {
+    const std::vector<std::uint32_t> perhaps = perhaps_shared_keys(keys);
+    std::vector<std::uint64_t> entries;
+    entries.reserve(perhaps.size());
+    for (const std::uint64_t i : perhaps) entries.push_back(static_cast<std::uint64_t>(keys[i]) << 32 | i);
+    radix_sort(entries, 32, 64);
+    std::vector<std::uint32_t> places;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        if ((i > 0 && entries[i] >> 32 == entries[i - 1] >> 32) ||
+            (i + 1 < entries.size() && entries[i] >> 32 == entries[i + 1] >> 32))
+            places.push_back(static_cast<std::uint32_t>(entries[i]));
+    std::sort(places.begin(), places.end());
     return places;
 }
 

@@ -1,56 +1,28 @@
 """The public functions: plain arguments in, one call of the pipeline, results out."""
 
-import shutil
-import tempfile
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from nearly import pipeline
-from nearly.corpora import Progress
-from nearly.engines.local import LocalEngine
 from nearly.errors import SettingsError
-from nearly.limits import spare_address_space
 from nearly.results import Deduplicated, Found
+from nearly.running import (
+    Running,
+    Silence,
+    on_one_machine,
+    opened,
+    runs_on_spark,
+    skipped_records,
+)
 from nearly.settings import Options, Settings
-from nearly.sources import Skipped, open_source
+from nearly.sources import Skipped
 from nearly.survivors import Keep
 
 if TYPE_CHECKING:
     from nearly.advising import Advice, Chooser
 
 __all__ = ["dedup", "find", "tune"]
-
-
-class Silence:
-    """Progress that nobody watches."""
-
-    def stage(self, name: str, total: int | None) -> None:
-        """See `Progress`."""
-
-    def advance(self, steps: int = 1) -> None:
-        """See `Progress`."""
-
-
-class Running(TypedDict, total=False):
-    """How a run goes about it; none of it changes the answer.
-
-    `id`, `text`: names of columns. `glob`: which files of a folder. `lines`: a document a line.
-    `strict`: a bad record is an error. `threads`, `memory` (bytes held before spilling to disk),
-    `temporary` (a folder for that): what the run may use. `progress`: who watches.
-    """
-
-    id: str | None
-    text: str | None
-    glob: str | None
-    lines: bool
-    strict: bool
-    threads: int | None
-    memory: int | None
-    temporary: str | Path | None
-    progress: Progress
 
 
 class Arguments(Running, Options, total=False):
@@ -61,14 +33,15 @@ def find(source: Any, *, audit: int = 0, **arguments: Unpack[Arguments]) -> Foun
     """Find every pair of documents at least as similar as `threshold`.
 
     `source` is a path, a glob, a list of paths, a SQL query, a list of texts, a dict of id to
-    text, or a pandas, polars or Arrow table. See `Running` and `Settings` for the arguments.
-    With `audit`, so many documents are searched exactly afterwards, and `statistics["audit"]`
-    says what recall that proves.
+    text, or a pandas, polars, Arrow or Spark table. See `Running` and `Settings` for the
+    arguments. With `audit`, so many documents are searched exactly afterwards, and
+    `statistics["audit"]` says what recall that proves. On Spark, the tables of the result are
+    Spark's DataFrames, and lazy.
     """
     if not (isinstance(audit, int) and audit >= 0):
         raise SettingsError(f"audit is {audit!r}; give the number of documents to search exactly")
-    with _run(source, arguments) as (opened, settings, engine, skipped):
-        return pipeline.find(opened, settings, engine, skipped, audited=audit)
+    with _run(source, arguments) as (read, settings, engine, skipped):
+        return pipeline.find(read, settings, engine, skipped, audited=audit)
 
 
 def dedup(source: Any, *, keep: str = "first", **arguments: Unpack[Arguments]) -> Deduplicated:
@@ -78,8 +51,8 @@ def dedup(source: Any, *, keep: str = "first", **arguments: Unpack[Arguments]) -
     min:COLUMN. Takes what `find` takes.
     """
     rule = Keep.parse(keep)
-    with _run(source, arguments) as (opened, settings, engine, skipped):
-        return pipeline.dedup(opened, settings, engine, skipped, rule)
+    with _run(source, arguments) as (read, settings, engine, skipped):
+        return pipeline.dedup(read, settings, engine, skipped, rule)
 
 
 def tune(
@@ -96,19 +69,24 @@ def tune(
     foretold is of this corpus; without one it is of so many `documents` of which nothing is
     known. `chooser` is goal (`recall` at the threshold, at the least cost), area (the least sum
     of both areas) or nearest (the rule of the papers); `bands` and `rows` overrule it. Takes
-    what `find` takes.
+    what `find` takes, and runs on one machine.
     """
     from nearly import advising
 
+    settings, running = _divided(arguments)
+    if runs_on_spark(source, running):
+        raise SettingsError(
+            "tune surveys a corpus on one machine; leave engine and master out, and of a Spark "
+            "DataFrame give a sample, as in frame.sample(0.01).toArrow()"
+        )
     if source is None:
-        settings, _ = _divided(arguments)
         return advising.advise(settings, chooser, documents)
-    with _run(source, arguments) as (opened, settings, engine, skipped):
+    with on_one_machine(source, running) as (surveyed, engine):
         return advising.survey(
-            opened,
+            surveyed,
             settings,
             engine,
-            skipped,
+            skipped_records(running),
             chooser=chooser,
             sample=sample,
             progress=arguments.get("progress") or Silence(),
@@ -116,33 +94,10 @@ def tune(
 
 
 @contextmanager
-def _run(given: Any, arguments: Arguments) -> Iterator[tuple[Any, Settings, LocalEngine, Skipped]]:
+def _run(given: Any, arguments: Arguments) -> Iterator[tuple[Any, Settings, Any, Skipped]]:
     settings, running = _divided(arguments)
-    spare_address_space()
-    folder = Path(tempfile.mkdtemp(prefix="nearly-", dir=running.get("temporary")))
-    try:
-        source = open_source(
-            given,
-            id=running.get("id"),
-            text=running.get("text"),
-            glob=running.get("glob"),
-            lines=running.get("lines", False),
-            threads=running.get("threads"),
-            temporary=folder,
-        )
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    # Results may read the source again: the folder goes when the source does.
-    weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)
-    engine = LocalEngine(
-        folder=folder,
-        progress=running.get("progress") or Silence(),
-        threads=running.get("threads"),
-        memory=running.get("memory"),
-    )
-    with engine:
-        yield source, settings, engine, Skipped(strict=running.get("strict", False))
+    with opened(given, running) as (source, engine):
+        yield source, settings, engine, skipped_records(running)
 
 
 def _divided(arguments: Arguments) -> tuple[Settings, dict[str, Any]]:

@@ -76,7 +76,7 @@ def matrix_of(column: pa.FixedSizeBinaryArray, kind: npt.DTypeLike) -> npt.NDArr
     width = column.type.byte_width
     start = column.offset * width
     data = np.frombuffer(column.buffers()[1], np.uint8)[start : start + len(column) * width]
-    return data.view(kind).reshape(len(column), -1)
+    return data.view(kind).reshape(len(column), width // np.dtype(kind).itemsize)
 
 
 def truths_of(flags: npt.NDArray[np.bool_]) -> pa.BooleanArray:

@@ -41,17 +41,17 @@ def find(
     with clock("tables"):
         pair_rows = engine.pair_table(corpus, pairs)
         cluster_rows = engine.cluster_table(corpus, near, clusters)
-        top = engine.top_table(corpus, near, pairs)
+        read_top = engine.top(corpus, near, pairs)
     proof = prove(corpus, near, audited, engine, clock)
     return Found(
         pairs=pair_rows,
         clusters=cluster_rows,
         skipped=skipped.table(),
-        top=top,
         settings=corpus.settings,
         statistics=statistics(corpus, skipped, banding, engine, clock)
         | {"pairs": len(pairs), "clusters": clusters.count}
         | proof,
+        read_top=read_top,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -24,16 +25,21 @@ class Found:
     """Verified pairs and the clusters they form.
 
     `pairs`: id_a, id_b, similarity; `clusters`: id, cluster, weakest (the least similar verified
-    pair inside); `skipped`: record, reason; `top`: the most similar pairs with the beginnings of
-    their texts; `statistics`: counts, the banding that was used, seconds by stage.
+    pair inside); `skipped`: record, reason; `statistics`: counts, the banding that was used,
+    seconds by stage.
     """
 
     pairs: Table
     clusters: Table
     skipped: pa.Table
-    top: pa.Table
     settings: Settings
     statistics: dict[str, Any]
+    read_top: Callable[[], pa.Table] = field(repr=False)
+
+    @cached_property
+    def top(self) -> pa.Table:
+        """The most similar pairs with the beginnings of their texts."""
+        return self.read_top()
 
     def __len__(self) -> int:
         return int(self.statistics["pairs"])

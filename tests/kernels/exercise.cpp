@@ -11,6 +11,7 @@
 #include "join.hpp"
 #include "normalise.hpp"
 #include "overlaps.hpp"
+#include "routes.hpp"
 #include "signatures.hpp"
 
 using namespace nearly;
@@ -86,6 +87,9 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
         }
         digest += shared_keys(keys).size();
     }
+    const std::vector<std::uint8_t> is_chosen(count, 1);
+    for (const std::uint32_t partitions : {1u, 7u})
+        digest += route_keys(documents, all_keys, is_chosen, bands, partitions).keys.size();
     pairs = sorted_unique(pairs, 0, NONE);
 
     const Sets sets = shingle_sets(texts, shingling, true);

@@ -11,6 +11,7 @@ import click
 
 from nearly.cli import options as shared
 from nearly.cli import report
+from nearly.cli.engine import engine_at_work, is_spark
 from nearly.cli.progress import watched
 from nearly.cli.sections import Command, option
 from nearly.errors import SinkError
@@ -35,21 +36,21 @@ PLAN = Path("nearly-plan.json")
     "-o",
     "--output",
     metavar="FILE",
-    type=shared.File,
+    type=shared.Place,
     help="Write the clean copy, or plan, to this file.",
 )
 @option(
     "Output",
     "--removed",
     metavar="FILE",
-    type=shared.File,
+    type=shared.Place,
     help="Write what was removed, and for what.",
 )
 @option(
     "Output",
     "--clusters",
     metavar="FILE",
-    type=shared.File,
+    type=shared.Place,
     help="Write the clusters to this file.",
 )
 @option(
@@ -65,13 +66,15 @@ PLAN = Path("nearly-plan.json")
 @shared.json_option
 @shared.quiet_option
 @shared.force_option
+@shared.engine_options
 @shared.run_options
+@shared.debug_option
 def dedup(
     source: tuple[str, ...],
-    output: Path | None,
-    removed: Path | None,
-    clusters: Path | None,
-    skipped: Path | None,
+    output: Path | str | None,
+    removed: Path | str | None,
+    clusters: Path | str | None,
+    skipped: Path | str | None,
     as_json: bool,
     quiet: bool,
     force: bool,
@@ -81,22 +84,28 @@ def dedup(
 
     Of a table, the rows that stay are written to the output. Of a folder, nothing is deleted:
     a plan is written (nearly-plan.json, unless -o says otherwise), which nearly apply carries
-    out.
+    out. With Spark a folder of Parquet parts is a table, and so is every output: a folder of
+    parts, or for what fits in memory one file.
 
     \b
     nearly dedup corpus.parquet -o clean.parquet --removed removed.parquet --keep longest
     nearly dedup photos-texts/ -o plan.json
+    nearly dedup corpus/ --engine spark -o clean/ --keep longest
     """
     from nearly import api
-    from nearly.sinks import Outputs, check_output
+    from nearly.sinks import Outputs
 
-    folder = _folder(source, lines=options["lines"])
-    target = _target(output, folder, force=force)
-    for path in filter(None, (removed, clusters, skipped)):
-        check_output(path, force=force)
+    spark = is_spark(options)
+    folder = None if spark else _folder(source, lines=options["lines"])
+    target = _target(output, folder, force=force, spark=spark)
+    report.check_outputs(removed, clusters, skipped, force=force, spark=spark)
     arguments = shared.library_arguments(options)
     report.announce_terminal(source)
-    with Outputs(force=force) as outputs, watched(quiet=quiet) as progress:
+    with (
+        Outputs(force=force) as outputs,
+        engine_at_work(spark=spark),
+        watched(quiet=quiet) as progress,
+    ):
         result = api.dedup(shared.given_source(source), progress=progress, **arguments)
         progress.stage("write", None)
         report.write_tables(
@@ -104,13 +113,15 @@ def dedup(
             (result.removed, removed),
             (result.clusters, clusters),
             (result.skipped, skipped),
+            spark=spark,
         )
         if folder is None:
-            outcome = _write_copy(result, target, outputs)
+            outcome = _write_copy(result, target, outputs, spark=spark)
         else:
-            outcome = _write_plan(result, folder, target, force=force)
+            outcome = _write_plan(result, folder, Path(target), force=force)
     if as_json:
-        report.print_json(_members(result))
+        with engine_at_work(spark=spark):
+            report.print_json(_members(result))
     if not quiet:
         report.say_summary(result, outcome)
     report.say_skipped(result, skipped)
@@ -123,18 +134,20 @@ def _folder(source: tuple[str, ...], *, lines: bool) -> Path | None:
     return Path(source[0]) if alone and os.path.isdir(source[0]) else None
 
 
-def _target(output: Path | None, folder: Path | None, *, force: bool) -> Path:
+def _target(
+    output: Path | str | None, folder: Path | None, *, force: bool, spark: bool
+) -> Path | str:
     """Where the clean copy or the plan goes; refused now rather than after the work."""
-    from nearly.sinks import check_output, check_place
+    from nearly.sinks import check_place
 
     if folder is None:
         if output is None:
             raise SinkError(
                 "there is no output; give the file for the clean copy, as in -o clean.parquet"
             )
-        check_output(output, force=force)
+        report.check_outputs(output, force=force, spark=spark)
         return output
-    target = output or PLAN
+    target = Path(output or PLAN)
     if target.suffix != ".json":
         raise SinkError(
             f"the output is {str(target)!r}, and of a folder a plan is written, which is JSON; "
@@ -144,8 +157,11 @@ def _target(output: Path | None, folder: Path | None, *, force: bool) -> Path:
     return target
 
 
-def _write_copy(result: Deduplicated, target: Path, outputs: Outputs) -> str:
-    kept = outputs.write(result.read_kept(), result.schema, target)
+def _write_copy(result: Deduplicated, target: Path | str, outputs: Outputs, *, spark: bool) -> str:
+    if spark:
+        outputs.write_frame(result.kept, target)
+        return f"{_removed(result)}; all others written to {target}"
+    kept = outputs.write(result.read_kept(), result.schema, Path(target))
     return f"{_removed(result)}; {report.count(kept, 'row')} written to {target}"
 
 

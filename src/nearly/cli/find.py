@@ -10,6 +10,7 @@ import click
 
 from nearly.cli import options as shared
 from nearly.cli import report
+from nearly.cli.engine import engine_at_work, is_spark
 from nearly.cli.progress import watched
 from nearly.cli.sections import Command, option
 
@@ -39,14 +40,14 @@ __all__ = ["find"]
     "-o",
     "--output",
     metavar="FILE",
-    type=shared.File,
+    type=shared.Place,
     help="Write all pairs to this file.",
 )
 @option(
     "Output",
     "--clusters",
     metavar="FILE",
-    type=shared.File,
+    type=shared.Place,
     help="Write the clusters to this file.",
 )
 @shared.skipped_option
@@ -54,12 +55,14 @@ __all__ = ["find"]
 @shared.quiet_option
 @shared.force_option
 @option("Output", "--fail-on-found", is_flag=True, help="Exit with 1 when pairs were found.")
+@shared.engine_options
 @shared.run_options
+@shared.debug_option
 def find(
     source: tuple[str, ...],
-    output: Path | None,
-    clusters: Path | None,
-    skipped: Path | None,
+    output: Path | str | None,
+    clusters: Path | str | None,
+    skipped: Path | str | None,
     as_json: bool,
     quiet: bool,
     force: bool,
@@ -70,7 +73,9 @@ def find(
 
     SOURCE is a folder, files, a quoted pattern of files, a SQL query, or - for what is piped
     in. Text files, CSV, TSV, JSON, JSONL, Parquet and Arrow are read, also as .gz and .zst;
-    the ending of an output (.parquet, .csv, .tsv, .json, .jsonl, .arrow) says its format.
+    the ending of an output (.parquet, .csv, .tsv, .json, .jsonl, .arrow) says its format. With
+    Spark, an output without such an ending is a folder of Parquet parts; one file, or --json, is
+    for what fits in memory.
 
     \b
     nearly find docs/
@@ -78,26 +83,32 @@ def find(
     nearly find 'mails/*.jsonl.gz' --unit word --k 3
     nearly find "SELECT id, body FROM 'dump/*.parquet' WHERE lang = 'en'"
     cat docs.jsonl | nearly find - --json
+    nearly find 's3a://bucket/*.parquet' --master spark://host:7077 -o pairs/
     """
     from nearly import api
-    from nearly.sinks import Outputs, check_output
+    from nearly.sinks import Outputs
 
-    for path in filter(None, (output, clusters, skipped)):
-        check_output(path, force=force)
+    spark = is_spark(options)
+    report.check_outputs(output, clusters, skipped, force=force, spark=spark)
     arguments = shared.library_arguments(options)
     report.announce_terminal(source)
-    with watched(quiet=quiet) as progress:
-        found = api.find(shared.given_source(source), progress=progress, **arguments)
-    with Outputs(force=force) as outputs:
+    with Outputs(force=force) as outputs, engine_at_work(spark=spark):
+        with watched(quiet=quiet) as progress:
+            found = api.find(shared.given_source(source), progress=progress, **arguments)
         report.write_tables(
-            outputs, (found.pairs, output), (found.clusters, clusters), (found.skipped, skipped)
+            outputs,
+            (found.pairs, output),
+            (found.clusters, clusters),
+            (found.skipped, skipped),
+            spark=spark,
         )
-    _show(found, output, as_json=as_json, quiet=quiet)
+    with engine_at_work(spark=spark):
+        _show(found, output, as_json=as_json, quiet=quiet)
     report.say_skipped(found, skipped)
     return report.ending(found, fail=fail_on_found and len(found) > 0)
 
 
-def _show(found: Found, output: Path | None, *, as_json: bool, quiet: bool) -> None:
+def _show(found: Found, output: Path | str | None, *, as_json: bool, quiet: bool) -> None:
     if as_json:
         report.print_json(
             {
@@ -118,7 +129,7 @@ def _show(found: Found, output: Path | None, *, as_json: bool, quiet: bool) -> N
         report.say_summary(found, _outcome(found, output, as_json=as_json))
 
 
-def _outcome(found: Found, output: Path | None, *, as_json: bool) -> str:
+def _outcome(found: Found, output: Path | str | None, *, as_json: bool) -> str:
     clusters = report.count(found.statistics["clusters"], "cluster")
     line = f"{report.count(len(found), 'pair')} in {clusters}"
     if output is not None:

@@ -27,6 +27,9 @@ from nearly.settings import (
 
 __all__ = [
     "File",
+    "Place",
+    "debug_option",
+    "engine_options",
     "force_option",
     "given_source",
     "json_option",
@@ -61,6 +64,25 @@ def size(given: str) -> int:
 
 #: A file that a command writes; the sinks say what is wrong with it.
 File = click.Path(path_type=Path)
+
+
+class PlaceType(click.Path):
+    """A file, or a folder of parts; on this machine, or elsewhere by a path with a scheme."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> Any:
+        """Called by click; a `Path` would spoil the slashes of a scheme."""
+        if _SCHEME.match(value):
+            return Path(value[7:]) if value.startswith("file://") else value
+        return super().convert(value, parameter, context)
+
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+Place = PlaceType()
 
 source_argument = click.argument(
     "source", nargs=-1, required=True, type=click.Path(allow_dash=True)
@@ -173,13 +195,75 @@ run_options = _all(
     ),
 )
 
+
+def spark_settings(
+    context: click.Context,  # noqa: ARG001
+    parameter: click.Parameter,  # noqa: ARG001
+    given: tuple[str, ...],
+) -> dict[str, str]:
+    """Names and values of `--spark-conf NAME=VALUE`."""
+    pairs = [setting.partition("=") for setting in given]
+    for setting, (name, sign, _) in zip(given, pairs, strict=True):
+        if not (name.strip() and sign):
+            raise click.BadParameter(
+                f"{setting!r} has no value; write it like spark.executor.memory=4g"
+            )
+    return {name.strip(): value for name, _, value in pairs}
+
+
+engine_options = _all(
+    option(
+        "Engine",
+        "--engine",
+        type=click.Choice(["local", "spark"]),
+        show_default="local",
+        help="Where to run: on this machine, or on Apache Spark.",
+    ),
+    option(
+        "Engine",
+        "--master",
+        metavar="URL",
+        show_default="local[*]",
+        help="Spark's master, as spark://host:7077; implies --engine spark.",
+    ),
+    option(
+        "Engine",
+        "--spark-conf",
+        metavar="NAME=VALUE",
+        multiple=True,
+        callback=spark_settings,
+        help="A setting for Spark; may be repeated.",
+    ),
+    option(
+        "Engine",
+        "--checkpoint",
+        metavar="DIR",
+        help="Keep what Spark has finished here, to go on from after a stop.",
+    ),
+)
+
+
+def _remember(context: click.Context, parameter: click.Parameter, given: bool) -> None:
+    context.meta[parameter.name or ""] = given
+
+
+#: Read by `nearly.cli.program`, which shows the errors.
+debug_option = option(
+    "Run",
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=_remember,
+    help="Show where an error comes from, with all that Spark says of it.",
+)
+
 force_option = option("Output", "--force", is_flag=True, help="Overwrite outputs that exist.")
 json_option = option("Output", "--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 skipped_option = option(
     "Output",
     "--skipped",
     metavar="FILE",
-    type=File,
+    type=Place,
     help="Write the skipped records, and why, to this file.",
 )
 quiet_option = option("Output", "--quiet", is_flag=True, help="No progress and no summary.")
@@ -187,6 +271,11 @@ quiet_option = option("Output", "--quiet", is_flag=True, help="No progress and n
 
 def given_source(source: tuple[str, ...]) -> str | list[Path]:
     """One path, pattern or query as it is; several are paths."""
+    if len(source) > 1 and any(map(_SCHEME.match, source)):
+        raise click.UsageError(
+            "of paths with a scheme only one can be given; a pattern stands for many, as in "
+            "'s3a://bucket/*.parquet'"
+        )
     return source[0] if len(source) == 1 else [Path(path) for path in source]
 
 

@@ -3,8 +3,8 @@
 import errno
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Final
 
@@ -12,7 +12,7 @@ import click
 from click.exceptions import Exit, NoArgsIsHelpError
 
 from nearly.cli import exits, stopping
-from nearly.cli.messages import complain
+from nearly.cli.messages import complain, say
 from nearly.errors import NearlyError
 
 __all__ = ["nearly", "run"]
@@ -116,12 +116,26 @@ def _invoke(arguments: Sequence[str]) -> int:
 
         return shell_complete(nearly, {}, "nearly", COMPLETING, os.environ[COMPLETING])
     try:
-        with nearly.make_context("nearly", list(arguments)) as context:
+        with nearly.make_context("nearly", list(arguments)) as context, _tracing(context):
             code = nearly.invoke(context)
         sys.stdout.flush()
     except Exit as ending:  # after --help and --version
         return ending.exit_code
     return int(code)
+
+
+@contextmanager
+def _tracing(context: click.Context) -> Iterator[None]:
+    """With --debug, all that is known of an error comes before the line about it."""
+    try:
+        yield
+    except NearlyError as error:
+        if context.meta.get("debug"):
+            import traceback
+
+            for line in "".join(traceback.format_exception(error)).splitlines():
+                say(line)
+        raise
 
 
 def _one_line(error: click.ClickException) -> str:

@@ -12,10 +12,9 @@ import click
 
 from nearly.cli import exits
 from nearly.cli.messages import say
+from nearly.errors import SinkError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from nearly.advising import Advice
     from nearly.results import Deduplicated, Found
     from nearly.settings import Settings
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "announce_terminal",
+    "check_outputs",
     "count",
     "ending",
     "print_json",
@@ -121,11 +121,29 @@ def ending(result: Found | Deduplicated | Advice, *, fail: bool = False) -> int:
     return exits.FOUND if fail else exits.CLEAN
 
 
-def write_tables(outputs: Outputs, *tables: tuple[pa.Table, Path | None]) -> None:
-    """Those tables for which a file was named."""
-    for table, path in tables:
-        if path is not None:
-            outputs.write(table, table.schema, path)
+def check_outputs(*places: Path | str | None, force: bool, spark: bool) -> None:
+    """Refuse outputs that are bound to fail, before the long work starts."""
+    from nearly.sinks import check_output, check_place_of_frame, has_scheme
+
+    for place in places:
+        if place is not None and spark:
+            check_place_of_frame(place, force=force)
+        elif place is not None:
+            if has_scheme(place):
+                raise SinkError(
+                    f"{place!r} is not on this machine, and only Spark writes elsewhere; "
+                    "give the name of a file, or --engine spark"
+                )
+            check_output(Path(place), force=force)
+
+
+def write_tables(outputs: Outputs, *tables: tuple[Any, Path | str | None], spark: bool) -> None:
+    """Those tables for which a place was named."""
+    for table, place in tables:
+        if place is not None and spark:
+            outputs.write_frame(table, place)
+        elif place is not None:
+            outputs.write(table, table.schema, Path(place))
 
 
 def print_json(members: Mapping[str, Any]) -> None:
@@ -136,7 +154,9 @@ def print_json(members: Mapping[str, Any]) -> None:
     separator = "{"
     for name, value in members.items():
         click.echo(f'{separator}"{name}": ', nl=False)
-        if hasattr(value, "to_batches"):
+        if hasattr(value, "toArrow"):  # a table of Spark
+            _print_rows(value.toArrow())
+        elif hasattr(value, "to_batches"):
             _print_rows(value)
         else:
             click.echo(json.dumps(value), nl=False)

@@ -166,10 +166,7 @@ def _check_outputs(plot: Path | None, skipped: Path | None, *, force: bool) -> N
 
         check_format(plot)
         check_place(plot, force=force)
-    if skipped is not None:
-        from nearly.sinks import check_output
-
-        check_output(skipped, force=force)
+    report.check_outputs(skipped, force=force, spark=False)
 
 
 def _write(advice: Advice, plot: Path | None, skipped: Path | None, *, force: bool) -> None:
@@ -177,7 +174,7 @@ def _write(advice: Advice, plot: Path | None, skipped: Path | None, *, force: bo
     from nearly.sinks import Outputs
 
     with Outputs(force=force) as outputs:
-        report.write_tables(outputs, (advice.skipped, skipped))
+        report.write_tables(outputs, (advice.skipped, skipped), spark=False)
         if plot is None:
             return
         # What nobody has measured is not drawn: without a corpus there is no histogram.

@@ -4,7 +4,7 @@ Row-wise work is in `nearly.stages` and the same everywhere. The pipeline speaks
 in these verbs only.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, Self
@@ -46,6 +46,12 @@ class Skips(Protocol):
     def merge(self, other: Self) -> None:
         """Add what was met elsewhere."""
 
+    def to_list(self) -> list[tuple[str, str]]:
+        """The listed records, each with its reason."""
+
+    def fill(self, listed: Sequence[tuple[str, str]], count: int) -> None:
+        """Become what `to_list` and the count of another list said."""
+
     def __len__(self) -> int: ...
 
 
@@ -78,9 +84,17 @@ class Counts:
 class Corpus(Protocol):
     """Documents that an engine has read, wherever and however it holds them."""
 
-    settings: Settings  # with k decided
-    choice: Choice  # the method, decided
-    counts: Counts
+    @property
+    def settings(self) -> Settings:
+        """With k decided."""
+
+    @property
+    def choice(self) -> Choice:
+        """The method, decided."""
+
+    @property
+    def counts(self) -> Counts:
+        """How many documents of each kind there are."""
 
 
 class Engine(Protocol):
@@ -140,8 +154,8 @@ class Engine(Protocol):
     def removed_table(self, corpus: Any, removed: Any) -> Any:
         """See `schemas.REMOVED`."""
 
-    def top_table(self, corpus: Any, near: Any, pairs: Any) -> pa.Table:
-        """The most similar near pairs, or of copies where there are no others, with texts."""
+    def top(self, corpus: Any, near: Any, pairs: Any) -> Callable[[], pa.Table]:
+        """What reads the most similar near pairs, or copies where there are no others."""
 
     def kept(self, corpus: Any, removed: Any) -> Callable[[], Any]:
         """What reads the source again, without the rows of removed documents."""

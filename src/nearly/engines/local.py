@@ -294,9 +294,10 @@ class LocalEngine:
         """See `tables`."""
         return tables.removed_table(corpus, removed, corpus.source.id_type)
 
-    def top_table(self, corpus: LocalCorpus, near: Pairs, pairs: Pairs) -> pa.Table:
-        """See `tables`."""
-        return tables.top_table(corpus, near if len(near) else pairs, corpus.source.id_type)
+    def top(self, corpus: LocalCorpus, near: Pairs, pairs: Pairs) -> Callable[[], pa.Table]:
+        """Read at once: a result must not hold on to the corpus."""
+        top = tables.top_table(corpus, near if len(near) else pairs, corpus.source.id_type)
+        return lambda: top
 
     def kept(self, corpus: LocalCorpus, removed: Removed) -> Callable[[], Iterator[pa.RecordBatch]]:
         """Holds on to the source and to row numbers, not to the corpus."""

@@ -1,14 +1,23 @@
 """Results → files, written whole or not at all.
 
-    Outputs        the files of one command, which appear together
-    write_table    one table to one file
-    check_output   refuses an output that is bound to fail, before the long work starts
-    check_place    the same for a file that is no table
+    Outputs               the files of one command, which appear together
+    write_table           one table to one file
+    check_output          refuses an output that is bound to fail, before the long work starts
+    check_place           the same for a file that is no table
+    check_place_of_frame  the same for a table that may also become a folder of Parquet parts
 
 The ending of a file's name says its format, and every format has the same columns.
 """
 
-from nearly.sinks.outputs import Outputs, check_output, write_table
+from nearly.sinks.outputs import Outputs, check_output, check_place_of_frame, write_table
+from nearly.sinks.parts import has_scheme
 from nearly.sinks.places import check_place
 
-__all__ = ["Outputs", "check_output", "check_place", "write_table"]
+__all__ = [
+    "Outputs",
+    "check_output",
+    "check_place",
+    "check_place_of_frame",
+    "has_scheme",
+    "write_table",
+]

@@ -8,17 +8,18 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Self, cast
+from typing import Any, BinaryIO, Self, cast
 
 import pyarrow as pa
 
 from nearly.errors import SinkError
 from nearly.sinks.formats import format_of
 from nearly.sinks.groups import Batches, in_groups, plain_schema
+from nearly.sinks.parts import StagedParts, check_parts, has_scheme, write_elsewhere
 from nearly.sinks.places import check_place
 from nearly.sinks.staging import Staged
 
-__all__ = ["Outputs", "check_output", "write_table"]
+__all__ = ["Outputs", "check_output", "check_place_of_frame", "is_file", "write_table"]
 
 
 def write_table(batches: Batches, schema: pa.Schema, path: Path, *, force: bool = False) -> int:
@@ -33,6 +34,28 @@ def check_output(path: Path, *, force: bool) -> None:
     check_place(path, force=force)
 
 
+def is_file(place: Path | str) -> bool:
+    """Whether a table goes there as one file, in the format of the ending; or else as parts."""
+    if has_scheme(place):
+        return False
+    try:
+        format_of(Path(place))
+    except SinkError:
+        return False
+    return True
+
+
+def check_place_of_frame(place: Path | str, *, force: bool) -> None:
+    """Refuse the output of a table that may be one file or a folder of parts.
+
+    Of a place elsewhere nothing is known before it is written to.
+    """
+    if has_scheme(place):
+        return
+    check = check_place if is_file(place) else check_parts
+    check(Path(place), force=force)
+
+
 class Outputs:
     """The files of one command: they appear together when the block ends well.
 
@@ -41,8 +64,8 @@ class Outputs:
 
     def __init__(self, *, force: bool = False) -> None:
         self._force = force
-        self._started: list[Staged] = []
-        self._finished: list[Staged] = []
+        self._started: list[Staged | StagedParts] = []
+        self._finished: list[Staged | StagedParts] = []
 
     def __enter__(self) -> Self:
         return self
@@ -70,14 +93,30 @@ class Outputs:
                 rows += group.num_rows
         return rows
 
+    def write_frame(self, frame: Any, place: Path | str) -> None:
+        """Write a frame, or a small table beside one: as one file, or as a folder of parts.
+
+        One file is for what fits in memory. A place with a scheme cannot be staged: there a table
+        appears when it is complete, whatever becomes of the other outputs.
+        """
+        if has_scheme(place):
+            write_elsewhere(frame, str(place), force=self._force)
+        elif is_file(place):
+            table = frame.toArrow() if hasattr(frame, "toArrow") else frame
+            self.write(table, table.schema, Path(place))
+        else:
+            check_parts(Path(place), force=self._force)
+            staged = StagedParts(Path(place))
+            self._start(staged)
+            staged.write(frame)
+            self._finished.append(staged)
+
     @contextmanager
     def open(self, path: Path) -> Iterator[BinaryIO]:
         """A new file to write bytes to; it takes the place of `path` when the block ends well."""
         check_place(path, force=self._force)
         staged = Staged(path)
-        if any(staged.target == other.target for other in self._started):
-            raise SinkError(f"{os.fspath(path)!r} is given for two outputs; give two names")
-        self._started.append(staged)
+        self._start(staged)
         file = staged.create()
         try:
             yield cast(BinaryIO, file)
@@ -88,6 +127,11 @@ class Outputs:
                 file.close()
             raise
         self._finished.append(staged)
+
+    def _start(self, staged: Staged | StagedParts) -> None:
+        if any(staged.target == other.target for other in self._started):
+            raise SinkError(f"{os.fspath(staged.path)!r} is given for two outputs; give two names")
+        self._started.append(staged)
 
     def _commit(self) -> None:
         try:

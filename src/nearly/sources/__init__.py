@@ -1,18 +1,32 @@
 """Everything that turns what a user points at into Arrow batches of documents.
 
-    open_source   decides what was given, and opens it
-    read_table    one table with all its columns, whatever they mean
-    Source        documents() for the pipeline, rows() for the clean copy
-    Block         some rows of a source, to be read by another process or machine
-    Skipped       what could not become a document, and why
+    open_source        decides what was given, and opens it
+    read_table         one table with all its columns, whatever they mean
+    Source             documents() for the pipeline, rows() for the clean copy
+    Block              some rows of a source, to be read by another process or machine
+    LazyFrameSource    a frame that lies on a cluster
+    Skipped            what could not become a document, and why
+    tables_of_folder   the parts of a table that is a folder
 
 A source is made of parts (a file, a frame, a list), one kind of part a file here.
 """
 
 from nearly.sources.blocks import Block
+from nearly.sources.folders import tables_of_folder
+from nearly.sources.lazy_frames import LazyFrameSource
 from nearly.sources.names import id_of_name, name_of_id
 from nearly.sources.opening import open_source, read_table
 from nearly.sources.skipped import Skipped
 from nearly.sources.source import Source
 
-__all__ = ["Block", "Skipped", "Source", "id_of_name", "name_of_id", "open_source", "read_table"]
+__all__ = [
+    "Block",
+    "LazyFrameSource",
+    "Skipped",
+    "Source",
+    "id_of_name",
+    "name_of_id",
+    "open_source",
+    "read_table",
+    "tables_of_folder",
+]

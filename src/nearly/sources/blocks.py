@@ -99,7 +99,7 @@ def _groups(cuts: Iterable[Cut], size: int) -> Iterator[list[Cut]]:
     group: list[Cut] = []
     total = 0
     for cut in cuts:
-        if group and total + cut.size > size:
+        if group and total + cut.size / 2 > size:  # nearer to the size without it
             yield group
             group, total = [], 0
         group.append(cut)

@@ -83,12 +83,15 @@ class ParquetPart(_DuckPart):
         ).filter(f"{_ROW_NUMBER} >= {self.first} AND {_ROW_NUMBER} < {self._end}")
 
     def cut(self, size: int) -> list[Cut]:
-        """Row groups stay whole: to read a piece of one, much of it would be read."""
+        """Row groups together, or in pieces: each piece reads much of its group, and signs less."""
         runs: list[tuple[int, int]] = []
         for rows, length in self._row_groups():
-            if not runs or runs[-1][1] + length > size:
-                runs.append((0, 0))
-            runs[-1] = runs[-1][0] + rows, runs[-1][1] + length
+            pieces = max(1, min(round(length / size), rows // part.BATCH_ROWS))
+            for i in range(pieces):
+                if not runs or pieces > 1 or runs[-1][1] + length / 2 > size:
+                    runs.append((0, 0))
+                some = rows * (i + 1) // pieces - rows * i // pieces
+                runs[-1] = runs[-1][0] + some, runs[-1][1] + length // pieces
         if len(runs) < 2 or _ROW_NUMBER in map(str.lower, self.schema.names):
             return [Cut(self, sum(rows for rows, _ in runs), sum(length for _, length in runs))]
         starts = itertools.accumulate((rows for rows, _ in runs), initial=0)

@@ -31,6 +31,10 @@ class TextFilesPart(Part):
         self._is_alone = len(paths) == 1 and not left_out
         self._reasons: dict[int, str] = {}
 
+    @property
+    def files(self) -> Sequence[str]:
+        return [os.path.abspath(path) for path in self._paths.values()]
+
     def batches(
         self,
         columns: Sequence[str] | None,  # noqa: ARG002

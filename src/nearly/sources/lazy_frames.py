@@ -34,13 +34,20 @@ class LazyFrameSource:
     """Rows known by their partition, and by their place in it."""
 
     def __init__(
-        self, frame: Any, schema: pa.Schema, *, id_column: str | None, text_column: str | None
+        self,
+        frame: Any,
+        schema: pa.Schema,
+        *,
+        name: str = "the DataFrame",
+        id_column: str | None,
+        text_column: str | None,
     ) -> None:
-        self.name = "the DataFrame"
+        self.name = name
         self.frame = frame
         self.schema = pa.schema([f.with_type(unviewed(f.type)) for f in schema])
         self.columns = tuple(self.schema.names)
         choice = choose_columns(self.schema, self.name, id_column, text_column)
+        self.looked_at = (choice.id, choice.text)
         self.ids_are_unique = choice.id is None
         self.needs_row_counts = choice.id is None
         kind = pa.int64() if choice.id is None else self.schema.field(choice.id).type
@@ -55,3 +62,8 @@ class LazyFrameSource:
             several=True,
         )
         self.partitions = Partitions(reading)
+
+    def type_of(self, column: str) -> pa.DataType:
+        """The type in which `documents` gives a column that comes along."""
+        self.partitions.reading.check_also(column)
+        return self.schema.field(column).type

@@ -49,6 +49,11 @@ class Part(ABC):
     #: The number of its first row, where it was cut from a longer part.
     first: int = 0
 
+    @property
+    def files(self) -> Sequence[str]:
+        """The files it is read from, by their full paths."""
+        return [self.path] if self.path else []
+
     @abstractmethod
     def batches(self, columns: Sequence[str] | None, reject: Reject) -> Iterator[pa.RecordBatch]:
         """All rows in order, with at least the named columns (None: every column)."""

@@ -1,5 +1,6 @@
 """The list of records that could not become documents, and why."""
 
+from collections.abc import Sequence
 from typing import Self
 
 import pyarrow as pa
@@ -57,6 +58,16 @@ class Skipped:
         self._count += other._count
         self._records += other._records[: self.room]
         self._reasons += other._reasons[: LONGEST_LIST - len(self._reasons)]
+
+    def to_list(self) -> list[tuple[str, str]]:
+        """The listed records, each with its reason."""
+        return list(zip(self._records, self._reasons, strict=True))
+
+    def fill(self, listed: Sequence[tuple[str, str]], count: int) -> None:
+        """Become what `to_list` and the count of another list said."""
+        self._records = [record for record, _ in listed]
+        self._reasons = [reason for _, reason in listed]
+        self._count = count
 
     def table(self) -> pa.Table:
         """The listed records, in the order in which they were met."""

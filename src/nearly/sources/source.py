@@ -9,9 +9,10 @@ import pyarrow as pa
 from nearly.sources.blocks import Block, blocks_of
 from nearly.sources.carried import Spool, carry
 from nearly.sources.columns import check_column, choose_columns, id_type_of, unviewed
-from nearly.sources.part import Cut, Part
+from nearly.sources.part import Cut, Part, bytes_of_file
 from nearly.sources.reading import Reading
 from nearly.sources.skipped import Skipped
+from nearly.sources.stamps import stamp_of
 
 __all__ = ["Source"]
 
@@ -80,6 +81,15 @@ class Source:
         number_types = {name: kind for name, kind in kinds.items() if kind is not None}
         return blocks_of(cuts, size, self._reading, number_types, self._unreadable)
 
+    def stamp(self) -> str:
+        """Sixteen hex digits that are others wherever the rows may be."""
+        return stamp_of(self._parts, self._temporary)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the files it is read from; 0 where there are none."""
+        return sum(bytes_of_file(file) for part in self._parts for file in part.files)
+
     @property
     def needs_row_counts(self) -> bool:
         """Whether ids are row numbers, and where a block begins is known only after counting."""
@@ -96,6 +106,11 @@ class Source:
         """Whether no other process can read it: it is in memory, or a copy that we made."""
         folder = os.path.join(os.path.abspath(self._temporary), "")
         return part.in_memory or part.path.startswith(folder)
+
+    def type_of(self, column: str) -> pa.DataType:
+        """The type in which `documents` gives a column that comes along."""
+        self._reading.check_also(column)
+        return self._number_type(column) or self.schema.field(column).type
 
     def _find_id_type(self, chosen: str | None) -> pa.DataType:
         if chosen is None:

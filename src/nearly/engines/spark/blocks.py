@@ -7,21 +7,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark.sql import functions
 
-from nearly.arrays import count_characters
-from nearly.engines.base import Skips
 from nearly.engines.spark.exchange import each, whole
 from nearly.engines.spark.packing import pack, unpack
-from nearly.engines.spark.signing import Block
+from nearly.engines.spark.signing import Block, Plan
 
 if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import SparkSession
 
-__all__ = ["blocks_of", "peek"]
+__all__ = ["blocks_of", "stamp_of"]
 
-#: Bytes of a file in a block: some tens of thousands of documents, signed in about a second.
-LEAST_BLOCK = 2**24
+#: Bytes of files in a block: a task has something to do, and its texts can be held.
+LEAST_BLOCK, LARGEST_BLOCK = 2**20, 2**26
 #: Every partition may send to every other one, so there are not more of them than this.
 MOST_PARTITIONS = 4_096
 
@@ -30,11 +29,15 @@ def blocks_of(session: SparkSession, source: Any) -> RDD[Block]:
     """The blocks of a source, in its order."""
     if hasattr(source, "frame"):
         return _blocks_of_frame(source)
-    blocks = source.blocks(LEAST_BLOCK)
-    if len(blocks) > MOST_PARTITIONS:
-        blocks = source.blocks(LEAST_BLOCK * -(-len(blocks) // MOST_PARTITIONS))
+    blocks = source.blocks(_size_of_block(source.size, session.sparkContext.defaultParallelism))
     there = whole(session.sparkContext.parallelize(blocks, len(blocks)))
     return _with_first_rows(there) if source.needs_row_counts else there
+
+
+def _size_of_block(size: int, cores: int) -> int:
+    """As many blocks as there are cores, or a multiple of it, of blocks that can be held."""
+    rounds = min(-(-size // (cores * LARGEST_BLOCK)), MOST_PARTITIONS // cores) or 1
+    return max(-(-size // (cores * rounds)), LEAST_BLOCK)
 
 
 def _blocks_of_frame(source: Any) -> RDD[Block]:
@@ -69,22 +72,14 @@ def _starting(starts: Sequence[int], number: int, block: Any) -> Block:
     return started
 
 
-def peek(blocks: RDD[Block], skipped: Skips, also: str | None) -> tuple[float, pa.DataType | None]:
-    """How long the first documents are on average, and the type of the column `also`."""
-    for number in range(min(3, blocks.getNumPartitions())):
-        step = partial(_first_batch, skipped, also)
-        found = blocks.context.runJob(blocks, step, [number])
-        if found:
-            return found[0]
-    return 0.0, None
-
-
-def _first_batch(
-    skipped: Skips, also: str | None, blocks: Iterable[Block]
-) -> Iterator[tuple[float, pa.DataType | None]]:
-    for block in blocks:
-        for batch in block.documents(skipped, also):
-            if batch.num_rows:
-                kind = batch.column("also").type if also else None
-                yield count_characters(batch.column("text")) / batch.num_rows, kind
-                return
+def stamp_of(source: Any, plan: Plan) -> str:
+    """What is other wherever the rows may be: of a frame, a hash of all that is looked at."""
+    if not hasattr(source, "frame"):
+        return str(source.stamp())
+    wanted = [column for column in (*source.looked_at, plan.also) if column]
+    hashed = functions.xxhash64(functions.monotonically_increasing_id(), *wanted)
+    rows = source.frame.select(hashed.alias("hash"))
+    # In two halves: a sum of whole 64-bit hashes may be too long for a number of Spark's.
+    low = rows.hash.bitwiseAND(functions.lit(2**32 - 1))
+    high = functions.shiftrightunsigned(rows.hash, 32)
+    return str(rows.select(functions.sum(low), functions.sum(high)).first())

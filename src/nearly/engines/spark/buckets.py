@@ -5,6 +5,7 @@ are asked for their sketches there, and two that agree enough become a candidate
 is too large for one task is cut into pieces of work that lie anywhere.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -80,27 +81,20 @@ class Candidates(NamedTuple):
 
 
 def keys_by_bucket(
-    block: int, rows: Rows, keys: npt.NDArray[np.uint32], partitions: int
+    block: int,
+    rows: Rows,
+    keys: npt.NDArray[np.uint32],
+    is_chosen: npt.NDArray[np.bool_],
+    partitions: int,
 ) -> Iterator[tuple[int, Keys]]:
-    """Each document's key in each band, sent to where the bucket is."""
-    bands = keys.shape[1]
-    counts = np.zeros((partitions, bands), np.int64)
-    orders = []
-    for band in range(bands):
-        targets = (keys[:, band] % np.uint32(partitions)).astype(np.uint16)
-        orders.append(np.argsort(targets, kind="stable"))
-        counts[:, band] = np.bincount(targets, minlength=partitions)
-    ends = np.cumsum(counts, axis=0)
-    for target in range(partitions):
-        slices = [
-            orders[band][ends[target, band] - counts[target, band] : ends[target, band]]
-            for band in range(bands)
-        ]
-        chosen = [keys[part, band] for band, part in enumerate(slices)]
-        yield (
-            target,
-            Keys(block, counts[target], rows[np.concatenate(slices)], np.concatenate(chosen)),
-        )
+    """Each chosen document's key in each band, sent to where the bucket is."""
+    counts, routed_rows, routed_keys = _kernels.route_keys(
+        rows, keys, is_chosen.view(np.uint8), partitions
+    )
+    ends = np.cumsum(counts.sum(axis=1)).tolist()
+    for target, (start, end) in enumerate(itertools.pairwise([0, *ends])):
+        span = slice(start, end)
+        yield target, Keys(block, counts[target], routed_rows[span], routed_keys[span])
 
 
 def crowded(
@@ -116,10 +110,18 @@ def crowded(
         yield from _asks(here, usual.documents)
     ends = np.cumsum(sizes[sizes > MOST_IN_BUCKET])
     hot = np.split(documents[is_hot], ends[:-1]) if len(ends) else []
-    for i, piece in enumerate((piece for bucket in hot for piece in _cut(bucket, hubs)), 1):
-        elsewhere = (here + i) % partitions
+    pieces = [piece for bucket in hot for piece in _cut(bucket, hubs)]
+    done, total = 0, sum(_cost(piece) for piece in pieces)
+    for piece in pieces:
+        elsewhere = (here + done * partitions // total) % partitions
+        done += _cost(piece)
         yield elsewhere, piece
         yield from _asks(elsewhere, piece.documents)
+
+
+def _cost(piece: Work) -> int:
+    """Pairs that are compared in a piece of one bucket."""
+    return piece.hubs * (len(piece.documents) - piece.hubs) + piece.hubs * (piece.hubs - 1) // 2
 
 
 def _shared(received: Sequence[Keys]) -> tuple[npt.NDArray[np.uint32], Numbers]:

@@ -26,12 +26,20 @@ __all__ = ["connect"]
 MOST_EDGES = 4_000_000
 
 
-def connect(edges: RDD[Edges], partitions: int, most_edges: int = MOST_EDGES) -> RDD[Edges]:
-    """For every document but the first of its component, the first; each once."""
-    edges = kept(each(edges, _contracted))
-    if edges.map(_count).sum() <= most_edges:
+def connect(
+    edges: RDD[Edges], count: int, partitions: int, most_edges: int = MOST_EDGES
+) -> RDD[Edges]:
+    """For every document but the first of its component, the first; each once.
+
+    There are `count` edges, before each partition has connected its own.
+    """
+    edges = each(edges, _contracted)
+    if count > most_edges:
+        edges = kept(edges)
+        count = sum(edges.map(_count).collect())
+    if count <= most_edges:
         gathered = deliver(send(edges, _to_one), partitions)
-        return kept(each(gathered, _united_and_contracted))
+        return each(gathered, _united_and_contracted)
     state = None
     while True:
         grown = _round(edges, partitions)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from nearly.engines.base import Counts, Skips
-from nearly.engines.spark.copies import Copies
+from nearly.engines.spark.copies import Later
+from nearly.engines.spark.meetings import Near
 from nearly.engines.spark.signing import Block, Plan, Signed
 from nearly.methods import Choice
 from nearly.settings import Settings
@@ -15,7 +16,7 @@ from nearly.settings import Settings
 if TYPE_CHECKING:
     from pyspark import RDD
 
-__all__ = ["Held", "SparkClusters", "SparkCorpus"]
+__all__ = ["Held", "HeldNear", "SparkClusters", "SparkCorpus"]
 
 State = TypeVar("State")
 
@@ -32,9 +33,7 @@ class SparkCorpus:
     text: int  # bytes in all
     blocks: RDD[Block]
     signed: RDD[Signed]
-    light: RDD[Signed]  # without signatures
-    repeated: RDD[Copies]  # documents whose id came before
-    copies: RDD[Copies]  # documents whose text came before
+    later: RDD[Later]  # documents whose id or text came before
     nothing_skipped: Skips  # for reading again
 
     @cached_property
@@ -49,9 +48,17 @@ class Held(Generic[State]):
 
     states: RDD[State]
     count: int
+    stage: str = ""  # under which what becomes of it is kept in a checkpoint
 
     def __len__(self) -> int:
         return self.count
+
+
+@dataclass(frozen=True)
+class HeldNear(Held[Near]):
+    """Verified pairs, and the most similar of them."""
+
+    best: Near = field(kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -15,18 +16,20 @@ from nearly.auditing import Audit, draw, judge
 from nearly.corpora import Progress
 from nearly.engines.base import Counts, Skips, nothing_read
 from nearly.engines.spark import joining, looking, numbers, steps
-from nearly.engines.spark.blocks import blocks_of, peek
+from nearly.engines.spark.blocks import blocks_of, stamp_of
 from nearly.engines.spark.buckets import Candidates
+from nearly.engines.spark.checkpoints import Checkpoint, fingerprint
 from nearly.engines.spark.connecting import connect
-from nearly.engines.spark.copies import Copies, Prints
-from nearly.engines.spark.corpus import Held, SparkClusters, SparkCorpus
+from nearly.engines.spark.copies import Later, Prints
+from nearly.engines.spark.corpus import Held, HeldNear, SparkClusters, SparkCorpus
 from nearly.engines.spark.exchange import deliver, each, kept, meet, send
 from nearly.engines.spark.groups import Group
 from nearly.engines.spark.meetings import Near, Texts, joined_texts, texts_of
 from nearly.engines.spark.numbers import Numbers, by_target
+from nearly.engines.spark.rows import Tables
 from nearly.engines.spark.signing import Plan, Signed, Tally
 from nearly.engines.spark.tables import frame_of
-from nearly.methods import auto_k, choose_method
+from nearly.methods import choose_method
 from nearly.schemas import CLUSTERS, PAIRS, REMOVED, with_id_type
 from nearly.settings import Settings
 from nearly.stages.verify import exact_ratio
@@ -40,8 +43,16 @@ if TYPE_CHECKING:
 
 __all__ = ["SparkEngine"]
 
+#: Tables of packed rows, and of each partition how many rows and first documents they have.
+Ordered: TypeAlias = "tuple[RDD[Tables], list[dict[str, tuple[int, int]]]]"
+
 #: Where rows of results stand in the order of all: the columns that come first in them.
-PLACES = [("first", pa.int64()), ("second", pa.int64())]
+PLACES = [pa.field("first", pa.int64()), pa.field("second", pa.int64())]
+#: Rows of clusters before the clusters are numbered.
+_CLUSTERS = pa.schema([("id", pa.string()), ("weakest", pa.float64())])
+_FATES = pa.schema(
+    [*_CLUSTERS, ("goes", pa.bool_()), ("survivor", pa.string()), ("similarity", pa.float64())]
+)
 
 
 class SparkEngine:
@@ -54,8 +65,10 @@ class SparkEngine:
         self.compared = 0
         self.verified = 0
         self._session = session
-        self._checkpoint = checkpoint
-        self._gathered: tuple[Held[Near], RDD[Group]] | None = None
+        self._folder = checkpoint
+        self._checkpoint: Checkpoint | None = None
+        self._gathered: tuple[HeldNear, RDD[Group]] | None = None
+        self._ordered: tuple[HeldNear, Ordered] | None = None
 
     def load(
         self,
@@ -66,20 +79,26 @@ class SparkEngine:
         *,
         keep: Keep | None,
     ) -> SparkCorpus:
-        """Every partition signs its block; then equal ids meet, and equal contents."""
+        """Every partition signs its block; then equal ids meet, and equal texts."""
         self._begin("read and sign")
         blocks = blocks_of(self._session, source)
-        plan, signed, tallies = self._sign(blocks, source, settings, banding, skipped, keep)
-        light = kept(each(signed, steps.without_signatures))
-        _list(light, steps.some_skipped, [tally.skipped for tally in tallies], skipped)
-        total = Tally(*map(sum, zip(*tallies, strict=True)))
+        plan = Plan(
+            settings=settings,
+            banding=banding,
+            keep=keep,
+            id_type=source.id_type,
+            also_type=source.type_of(keep.column) if keep and keep.column else None,
+            check_ids=not source.ids_are_unique,
+        )
+        self._checkpoint = self._checkpoint_of(source, plan, blocks.getNumPartitions())
+        plan, signed, tallies = self._sign(blocks, plan, skipped)
+        _list(signed, steps.some_skipped, [tally.skipped for tally in tallies], skipped)
+        total = _sum(tallies)
         if total.documents == 0:
             raise nothing_read(source, skipped)
-        repeated, again = self._repeated(light, blocks, plan, skipped)
-        copies, count = self._copies(light, repeated)
-        empty = total.empty
-        if again:
-            empty = sum(each(meet(light, repeated), steps.count_empty).collect())
+        later, again, copies = self._later(signed, plan)
+        if sum(again):
+            _list(meet(signed, later), steps.repeated_names, again, skipped)
         choice = choose_method(
             settings, total.documents, total.bytes, clusters_only=keep is not None
         )
@@ -87,74 +106,74 @@ class SparkEngine:
             settings=plan.settings,
             choice=choice,
             counts=Counts(
-                documents=total.documents - again, empty=empty, copies=count, repeated=again
+                documents=total.documents - sum(again),
+                empty=_count_empty(signed, later) if sum(again) else total.empty,
+                copies=copies,
+                repeated=sum(again),
             ),
             source=source,
             plan=plan,
             text=total.bytes,
             blocks=blocks,
             signed=signed,
-            light=light,
-            repeated=repeated,
-            copies=copies,
+            later=later,
             nothing_skipped=skipped.another(),
         )
 
     def _sign(
-        self,
-        blocks: RDD[Any],
-        source: Any,
-        settings: Settings,
-        banding: Banding,
-        skipped: Skips,
-        keep: Keep | None,
+        self, blocks: RDD[Any], plan: Plan, skipped: Skips
     ) -> tuple[Plan, RDD[Signed], list[Tally]]:
-        """Signed with the k that the first documents suggest; again, if all say otherwise."""
-        length, also_type = peek(blocks, skipped.another(), keep.column if keep else None)
-        while True:
-            plan = Plan(
-                settings=_with_k(settings, length),
-                banding=banding,
-                keep=keep,
-                id_type=source.id_type,
-                also_type=also_type,
-                check_ids=not source.ids_are_unique,
-            )
-            signed = kept(each(blocks, partial(steps.sign, plan, skipped.another())))
-            tallies = signed.map(steps.tally).collect()
-            length = sum(t.characters for t in tallies) / max(1, sum(t.documents for t in tallies))
-            if _with_k(settings, length) == plan.settings:
-                return plan, signed, tallies
-            signed.unpersist()
+        """Each block with the k that its first documents suggest; again, if all say otherwise."""
+        step = partial(steps.sign, plan, skipped.another(), self._checkpoint)
+        signed = kept(each(blocks, step))
+        found = signed.map(steps.tally).collect()
+        total = _sum([tally for tally, _ in found])
+        plan = plan.with_k(total.characters / max(1, total.documents))
+        if any(tally.documents and k != plan.settings.text.whole_k for tally, k in found):
+            again = partial(steps.sign_again, plan, skipped.another())
+            signed = kept(each(meet(blocks, signed), again))
+            found = signed.map(steps.tally).collect()
+        return plan, signed, [tally for tally, _ in found]
 
-    def _repeated(
-        self, light: RDD[Signed], blocks: RDD[Any], plan: Plan, skipped: Skips
-    ) -> tuple[RDD[Copies], int]:
-        """Documents of each block whose id came before, listed as skipped."""
-        nobody = each(blocks, steps.nobody)
-        if not plan.check_ids:
-            return nobody, 0
-        partitions = light.getNumPartitions()
-        met = deliver(send(light, partial(steps.ids_meet, partitions)), partitions)
-        repeated, counts = _in_blocks(met)
-        if not sum(counts):
-            return nobody, 0
-        _list(meet(light, repeated), steps.repeated_names, counts, skipped)
-        return repeated, sum(counts)
+    def _checkpoint_of(self, source: Any, plan: Plan, partitions: int) -> Checkpoint | None:
+        """Where stages of this very run are kept, or were kept by one that broke off."""
+        if self._folder is None:
+            return None
+        run = fingerprint(
+            version=version("nearly"),
+            settings=plan.settings.to_dict(),
+            banding=plan.banding,
+            keep=plan.keep,
+            source=stamp_of(source, plan),
+            partitions=partitions,
+        )
+        return Checkpoint(self._folder, run)
 
-    def _copies(self, light: RDD[Signed], repeated: RDD[Copies]) -> tuple[RDD[Copies], int]:
-        partitions = light.getNumPartitions()
-        step = partial(steps.contents_meet, partitions)
-        copies, counts = _in_blocks(deliver(send(meet(light, repeated), step), partitions))
-        return copies, sum(counts)
+    def _later(self, signed: RDD[Signed], plan: Plan) -> tuple[RDD[Later], list[int], int]:
+        """Who came later in each block; how many by id in each, and how many by text in all."""
+        partitions = signed.getNumPartitions()
+        met = deliver(send(signed, partial(steps.contents_meet, plan, partitions)), partitions)
+        later = kept(_back_in_blocks(met))
+        counts = later.map(steps.count_later).collect()
+        again = [repeated for repeated, _ in counts]
+        if sum(again):  # A text that was repeated with its id is no one's original.
+            step = partial(steps.texts_meet, partitions)
+            met = deliver(send(meet(signed, later), step), partitions)
+            later = kept(each(meet(later, _back_in_blocks(met)), steps.later_texts))
+            counts = later.map(steps.count_later).collect()
+        return later, again, sum(copies for _, copies in counts)
 
     def candidates(self, corpus: SparkCorpus, banding: Banding, *, hubs: int) -> Held[Candidates]:
         """Keys travel to buckets, sketches to crowded ones, pairs to where they are verified."""
+        stage = f"near-by-{hubs}-hubs" if hubs else "near"
+        known = self._finished(stage)
+        if known is not None:
+            self.compared += known["compared"]
+            return Held(corpus.signed.context.emptyRDD(), known["candidates"], stage)
         self._begin("candidates")
         partitions = corpus.partitions
-        left_out = meet(corpus.repeated, corpus.copies)
         step = partial(steps.keys_travel, partitions)
-        keys = deliver(send(meet(corpus.signed, left_out), step), partitions)
+        keys = deliver(send(meet(corpus.signed, corpus.later), step), partitions)
         crowds = partial(steps.find_crowds, partitions, hubs)
         work = kept(deliver(send(keys, crowds), partitions))
         sketches = deliver(send(meet(corpus.signed, work), steps.show_sketches), partitions)
@@ -164,19 +183,38 @@ class SparkEngine:
         counts = pairs.map(steps.candidate_counts).collect()
         self.compared += sum(compared for _, compared in counts)
         work.unpersist()
-        corpus.signed.unpersist()
-        return Held(pairs, sum(count for count, _ in counts))
+        return Held(pairs, sum(count for count, _ in counts), stage)
 
     def verify(
         self, corpus: SparkCorpus, candidates: Held[Candidates], threshold: Fraction
-    ) -> Held[Near]:
+    ) -> HeldNear:
         """Texts travel to the candidates that need them."""
-        self._begin("verify")
         self.verified += len(candidates)
+        if self._checkpoint is not None and self._finished(candidates.stage) is not None:
+            return self._recalled(corpus, self._checkpoint, candidates.stage)
+        self._begin("verify")
         pairs = candidates.states
         texts = self._texts(corpus, send(pairs, steps.ask_for_texts))
-        near = kept(each(meet(pairs, texts), partial(steps.verify, corpus.settings, threshold)))
-        return Held(near, sum(near.map(steps.count_near).collect()))
+        step = partial(steps.verify, corpus.settings, threshold)
+        return self._held_near(each(meet(pairs, texts), step), candidates.stage)
+
+    def _held_near(self, near: RDD[Near], stage: str) -> HeldNear:
+        """Verified pairs are worth keeping: here, and where that was asked beyond this run."""
+        if self._checkpoint is not None:
+            near = each(near, partial(steps.save_near, self._checkpoint, stage))
+        held = _counted(kept(near))
+        if self._checkpoint is not None:
+            facts = {"compared": self.compared, "candidates": self.verified}
+            self._checkpoint.finish(stage, facts)
+        return held
+
+    def _finished(self, stage: str) -> dict[str, int] | None:
+        return None if self._checkpoint is None else self._checkpoint.finished(stage)
+
+    def _recalled(self, corpus: SparkCorpus, checkpoint: Checkpoint, stage: str) -> HeldNear:
+        """Verified pairs of a run before this one."""
+        self._begin("verified pairs from the checkpoint")
+        return _counted(kept(each(corpus.blocks, partial(steps.recall_near, checkpoint, stage))))
 
     def _texts(self, corpus: SparkCorpus, asks: RDD[Any]) -> RDD[Any]:
         partitions = corpus.partitions
@@ -184,42 +222,55 @@ class SparkEngine:
         show = partial(steps.show_texts, corpus.nothing_skipped)
         return deliver(send(asked, show), partitions)
 
-    def give_back_copies(self, corpus: SparkCorpus, near: Held[Near]) -> Held[bytes]:
+    def give_back_copies(self, corpus: SparkCorpus, near: HeldNear) -> Held[bytes]:
         """Pairs are spelt out where their component is, and ordered where their first one is."""
-        self._begin("pairs")
-        step = partial(steps.pair_rows, corpus.settings)
-        schema = _placed(with_id_type(PAIRS, corpus.plan.id_type))
-        return self._ordered(send(self._groups(corpus, near), step), schema, corpus.partitions)
+        tables, counts = self._found(corpus, near)
+        return Held(each(tables, partial(steps.table, "pairs")), _rows(counts, "pairs"))
 
-    def _ordered(self, found: RDD[Any], schema: pa.Schema, partitions: int) -> Held[bytes]:
-        ordered = kept(each(deliver(found, partitions), partial(steps.order_rows, schema)))
-        return Held(ordered, sum(ordered.map(steps.count_rows).collect()))
-
-    def cluster(self, corpus: SparkCorpus, near: Held[Near], keep: Keep | None) -> SparkClusters:
+    def cluster(self, corpus: SparkCorpus, near: HeldNear, keep: Keep | None) -> SparkClusters:
         """Clusters are made where their component is, and numbered by their first members."""
-        self._begin("cluster")
-        groups = self._groups(corpus, near)
-        if keep is None:
-            found = send(groups, partial(steps.cluster_rows, corpus.settings))
-        else:
-            asks = send(groups, partial(steps.ask_for_survivors, corpus.settings, keep))
-            state = meet(groups, self._texts(corpus, asks))
-            found = send(state, partial(steps.fate_rows, corpus.settings, keep))
-        schema = _cluster_schema(corpus.plan)
-        rows = self._ordered(found, schema, corpus.partitions).states
-        counts = rows.map(steps.count_clusters).collect()
-        starts = [0, *itertools.accumulate(counts)]
-        numbered = each(rows, partial(steps.number_clusters, starts))
+        found = self._found(corpus, near) if keep is None else self._fates(corpus, near, keep)
+        tables, counts = found
+        starts = [0, *itertools.accumulate(count["clusters"][1] for count in counts)]
+        numbered = each(tables, partial(steps.number_clusters, starts))
         return SparkClusters(numbered, starts[-1])
 
-    def _groups(self, corpus: SparkCorpus, near: Held[Near]) -> RDD[Group]:
+    def _found(self, corpus: SparkCorpus, near: HeldNear) -> Ordered:
+        """Pairs and clusters, made together and once in a run."""
+        if self._ordered is None or self._ordered[0] is not near:
+            self._begin("cluster")
+            step = partial(steps.found_rows, corpus.settings)
+            rows = send(self._groups(corpus, near), step)
+            schemas = {"pairs": PAIRS, "clusters": _CLUSTERS}
+            self._ordered = near, self._in_order(corpus, rows, schemas)
+        return self._ordered[1]
+
+    def _fates(self, corpus: SparkCorpus, near: HeldNear, keep: Keep) -> Ordered:
+        """Clusters, and for each member who stands for it; texts travel for what is not known."""
+        self._begin("cluster")
+        groups = self._groups(corpus, near)
+        asks = send(groups, partial(steps.ask_for_survivors, corpus.settings, keep))
+        state = meet(groups, self._texts(corpus, asks))
+        rows = send(state, partial(steps.fate_rows, corpus.settings, keep))
+        return self._in_order(corpus, rows, {"clusters": _FATES})
+
+    def _in_order(
+        self, corpus: SparkCorpus, rows: RDD[Any], schemas: Mapping[str, pa.Schema]
+    ) -> Ordered:
+        """Rows of some tables in the blocks of their first documents, and how many there are."""
+        placed = {name: _placed(schema, corpus.plan.id_type) for name, schema in schemas.items()}
+        there = deliver(rows, corpus.partitions)
+        tables = kept(each(there, partial(steps.order_rows, placed)))
+        return tables, tables.map(steps.count_rows).collect()
+
+    def _groups(self, corpus: SparkCorpus, near: HeldNear) -> RDD[Group]:
         """Whole components, gathered once in a run."""
         if self._gathered is None or self._gathered[0] is not near:
             partitions = corpus.partitions
-            edges = each(meet(near.states, corpus.copies), steps.edges)
-            labels = connect(edges, partitions)
+            edges = each(meet(near.states, corpus.later), steps.edges)
+            labels = connect(edges, len(near) + corpus.counts.copies, partitions)
             travelled = deliver(send(meet(labels, near.states), steps.labels_travel), partitions)
-            known = meet(meet(corpus.light, corpus.copies), travelled)
+            known = meet(meet(corpus.signed, corpus.later), travelled)
             pieces = deliver(send(known, partial(steps.pieces_travel, partitions)), partitions)
             self._gathered = near, kept(each(pieces, partial(steps.gather, corpus.plan)))
         return self._gathered[1]
@@ -227,13 +278,14 @@ class SparkEngine:
     def remove(
         self,
         corpus: SparkCorpus,
-        near: Held[Near],  # noqa: ARG002 - clusters carry what was decided
+        near: HeldNear,  # noqa: ARG002 - clusters carry what was decided
         clusters: SparkClusters,
         keep: Keep,  # noqa: ARG002
     ) -> Held[bytes]:
         """Rows of members that go, ordered by document."""
-        schema = _placed(with_id_type(REMOVED, corpus.plan.id_type))
-        return self._ordered(send(clusters.rows, steps.removed_travel), schema, corpus.partitions)
+        rows = send(clusters.rows, steps.removed_travel)
+        tables, counts = self._in_order(corpus, rows, {"removed": REMOVED})
+        return Held(each(tables, partial(steps.table, "removed")), _rows(counts, "removed"))
 
     def pair_table(self, corpus: SparkCorpus, pairs: Held[bytes]) -> DataFrame:
         """See `schemas.PAIRS`."""
@@ -242,7 +294,7 @@ class SparkEngine:
     def cluster_table(
         self,
         corpus: SparkCorpus,
-        near: Held[Near],  # noqa: ARG002 - rows say how near
+        near: HeldNear,  # noqa: ARG002 - rows say how near
         clusters: SparkClusters,
     ) -> DataFrame:
         """See `schemas.CLUSTERS`."""
@@ -265,12 +317,20 @@ class SparkEngine:
 
         return read
 
-    def top_table(self, corpus: SparkCorpus, near: Held[Near], pairs: Held[bytes]) -> pa.Table:
-        """The best of every partition, of which the best are shown with their texts."""
-        states = near.states if len(near) else pairs.states.map(steps.pairs_of_rows)
-        top = looking.top_pairs(states.map(looking.best_pairs).collect())
-        shown = self._look_up(corpus, np.unique(np.concatenate(top[:2])))
-        return top_table(shown, shown.renumbered(top), corpus.plan.id_type)
+    def top(
+        self, corpus: SparkCorpus, near: HeldNear, pairs: Held[bytes]
+    ) -> Callable[[], pa.Table]:
+        """The best of all partitions with their texts; of copies, where nothing else is near."""
+
+        def read() -> pa.Table:
+            best = near.best
+            if not len(near):
+                parts = pairs.states.map(steps.pairs_of_rows).map(looking.best_pairs).collect()
+                best = looking.top_pairs(parts)
+            shown = self._look_up(corpus, np.unique(np.concatenate(best[:2])))
+            return top_table(shown, shown.renumbered(best), corpus.plan.id_type)
+
+        return read
 
     def _look_up(self, corpus: SparkCorpus, documents: Numbers) -> looking.Few:
         """Ids and texts of a few documents; only their blocks are read."""
@@ -280,25 +340,28 @@ class SparkEngine:
         found = there.context.runJob(there, list, wanted)
         return looking.few(found, corpus.plan.id_type)
 
-    def join(self, corpus: SparkCorpus, threshold: Fraction) -> Held[Near]:
+    def join(self, corpus: SparkCorpus, threshold: Fraction) -> HeldNear:
         """Texts travel to every task that joins their group."""
+        known = self._finished("near-exact")
+        if self._checkpoint is not None and known is not None:
+            self.compared += known["compared"]
+            self.verified += known["candidates"]
+            return self._recalled(corpus, self._checkpoint, "near-exact")
         self._begin("join")
         partitions, groups = corpus.partitions, joining.count_groups(corpus.text)
-        state = meet(corpus.blocks, meet(corpus.light, meet(corpus.repeated, corpus.copies)))
+        state = meet(corpus.blocks, meet(corpus.signed, corpus.later))
         travel = partial(steps.groups_travel, corpus.nothing_skipped, groups, partitions)
         step = partial(steps.join, groups, corpus.settings, threshold, partitions)
         joined = kept(each(deliver(send(state, travel), partitions), step))
-        counts = joined.map(steps.join_counts).collect()
-        pairs, met, verified = (sum(column) for column in zip(*counts, strict=True))
+        met, verified = map(sum, zip(*joined.map(steps.join_counts).collect(), strict=True))
         self.compared += met
         self.verified += verified
-        return Held(each(joined, steps.near_of), pairs)
+        return self._held_near(each(joined, steps.near_of), "near-exact")
 
-    def audit(self, corpus: SparkCorpus, near: Held[Near], documents: int) -> Audit:
+    def audit(self, corpus: SparkCorpus, near: HeldNear, documents: int) -> Audit:
         """Some texts are shown to every block, which looks for what is similar to them."""
         self._begin("audit")
-        left_out = meet(corpus.repeated, corpus.copies)
-        everyone = kept(each(meet(corpus.light, left_out), steps.representatives))
+        everyone = kept(each(meet(corpus.signed, corpus.later), steps.representatives))
         counts = everyone.map(len).collect()
         drawn = draw(sum(counts), documents, corpus.settings.seed)
         state = meet(corpus.blocks, everyone)
@@ -334,17 +397,26 @@ class SparkEngine:
         self._session.sparkContext.setJobDescription(f"nearly: {stage}")
 
 
-def _with_k(settings: Settings, length: float) -> Settings:
-    if settings.text.k != "auto":
-        return settings
-    return settings.with_k(auto_k(settings.text.unit, length))
+def _sum(tallies: Sequence[Tally]) -> Tally:
+    return Tally(*map(sum, zip(*tallies, strict=True)))
 
 
-def _in_blocks(met: RDD[list[Prints]]) -> tuple[RDD[Copies], list[int]]:
-    """Later documents of equal contents, back in their blocks, and how many each has."""
-    partitions = met.getNumPartitions()
-    found = kept(each(deliver(send(met, steps.first_of_each), partitions), steps.in_order))
-    return found, found.map(steps.count_documents).collect()
+def _count_empty(signed: RDD[Signed], later: RDD[Later]) -> int:
+    return sum(each(meet(signed, later), steps.count_empty).collect())
+
+
+def _back_in_blocks(met: RDD[list[Prints]]) -> RDD[Later]:
+    """Later documents of equal contents, in their blocks."""
+    return each(deliver(send(met, steps.first_of_each), met.getNumPartitions()), steps.later)
+
+
+def _counted(near: RDD[Near]) -> HeldNear:
+    counts, best = zip(*near.map(steps.count_near).collect(), strict=True)
+    return HeldNear(near, sum(counts), best=looking.top_pairs(best))
+
+
+def _rows(counts: Sequence[Mapping[str, tuple[int, int]]], table: str) -> int:
+    return sum(count[table][0] for count in counts)
 
 
 def _list(
@@ -358,12 +430,6 @@ def _list(
         skipped.merge(listed)
 
 
-def _placed(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([*PLACES, *(field.with_nullable(True) for field in schema)])
-
-
-def _cluster_schema(plan: Plan) -> pa.Schema:
-    fields = [*PLACES, ("id", plan.id_type), ("weakest", pa.float64())]
-    if plan.keep is not None:
-        fields += [("goes", pa.bool_()), ("survivor", plan.id_type), ("similarity", pa.float64())]
-    return pa.schema(fields)
+def _placed(schema: pa.Schema, id_type: pa.DataType) -> pa.Schema:
+    fields = (field.with_nullable(True) for field in with_id_type(schema, id_type))
+    return pa.schema([*PLACES, *fields])

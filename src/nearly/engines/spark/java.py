@@ -91,9 +91,9 @@ def start_java(conf: SparkConf) -> Any:
 def _reason(pipe: int) -> str:
     with open(pipe, "rb") as lines:
         said = b"".join(line for line in lines if not line.startswith(USUAL))
-    text = said.decode(errors="replace")
-    named = re.search(r"^(?:Error|Exception in thread \S+|Exception):? *(.+)", text, re.MULTILINE)
-    return named[1] if named else _first_line(text) or "it said nothing"
+    line = _first_line(said.decode(errors="replace"))
+    line = re.sub(r'^Exception in thread "\w+" |^Error: ', "", line)
+    return re.sub(r"^(?:[\w$]+\.)+[\w$]+: ", "", line) or "it said nothing"
 
 
 def _first_line(text: str) -> str:

@@ -43,7 +43,9 @@ def by_target(
     """The rows of some columns target by target, in the order in which they come."""
     if len(targets) == 0:
         return
-    order = np.argsort(targets, kind="stable")
+    lowest = targets.min()
+    near = targets - lowest  # Numbers of 16 bits are sorted by their digits.
+    order = np.argsort(near.astype(np.uint16) if near.max() < 2**16 else near, kind="stable")
     ordered = targets[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     ends = np.append(starts[1:], len(ordered))

@@ -1,6 +1,7 @@
 """The rows of result tables: made where a component is, ordered where its first document is."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +19,11 @@ from nearly.survivors import Keep
 from nearly.tables import without_rows
 
 __all__ = [
+    "Rows",
+    "Tables",
     "by_block",
     "cluster_rows",
-    "count_clusters",
+    "counts",
     "fate_rows",
     "numbered_clusters",
     "ordered",
@@ -28,6 +31,17 @@ __all__ = [
     "removed_rows",
     "rows_without",
 ]
+
+
+#: Packed rows by the table they belong to.
+Tables = dict[str, bytes]
+
+
+class Rows(NamedTuple):
+    """Packed rows of one table."""
+
+    table: str
+    packed: bytes
 
 
 def pair_rows(group: Group, settings: Settings) -> pa.RecordBatch:
@@ -87,23 +101,25 @@ def by_block(rows: pa.RecordBatch, column: str) -> Iterator[tuple[int, bytes]]:
         yield block, pack(rows.take(column_of(some)))
 
 
-def ordered(received: Sequence[bytes], empty: pa.RecordBatch) -> pa.RecordBatch:
+def ordered(received: Sequence[bytes], schema: pa.Schema) -> bytes:
     """Rows that came from everywhere, by their first and second document."""
-    rows = together([empty, *map(unpack, received)])
+    none = pa.RecordBatch.from_pylist([], schema=schema)
+    rows = together([none, *map(unpack, received)])
     first, second = (numbers_of(rows.column(name)) for name in ("first", "second"))
-    return rows.take(column_of(np.lexsort((second, first))))
+    return pack(rows.take(column_of(np.lexsort((second, first)))))
 
 
-def numbered_clusters(rows: pa.RecordBatch, start: int) -> pa.RecordBatch:
+def counts(rows: pa.RecordBatch) -> tuple[int, int]:
+    """How many rows there are, and how many different first documents."""
+    return rows.num_rows, len(np.unique(numbers_of(rows.column("first"))))
+
+
+def numbered_clusters(rows: pa.RecordBatch, start: int) -> bytes:
     """Ordered rows of clusters with the number of each, counted from `start`."""
     first = numbers_of(rows.column("first"))
     is_new = np.append(True, first[1:] != first[:-1])[: len(first)]
-    return rows.append_column("cluster", column_of(np.cumsum(is_new, dtype=np.int64) - 1 + start))
-
-
-def count_clusters(rows: pa.RecordBatch) -> int:
-    """How many clusters begin in a block."""
-    return len(np.unique(numbers_of(rows.column("first"))))
+    numbers = column_of(np.cumsum(is_new, dtype=np.int64) - 1 + start)
+    return pack(rows.append_column("cluster", numbers))
 
 
 def removed_rows(rows: pa.RecordBatch) -> pa.RecordBatch:

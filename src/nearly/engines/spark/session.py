@@ -44,13 +44,21 @@ def open_session(master: str | None, conf: Mapping[str, str]) -> SparkSession:
     wanted = dict(conf) | ({"spark.master": master} if master else {})
     if "spark.master" in wanted:
         check_reachable(wanted["spark.master"])
-    with translated(), _keeping_signals():
-        return _joined(wanted) if is_running() else _started(wanted)
+    with translated():
+        if is_running():
+            return _joined(wanted)
+        _start(wanted)
+        return SparkSession.builder.getOrCreate()
 
 
 def session_of(frame: Any) -> SparkSession:
     """The session that a data frame belongs to."""
-    if not isinstance(frame, DataFrame) or is_remote():
+    if not isinstance(frame, DataFrame):
+        raise EngineError(
+            f"a DataFrame of {type(frame).__module__} was given, and one of pyspark.sql is needed: "
+            "frame.to_spark()"
+        )
+    if ".connect." in type(frame).__module__:
         raise _no_connect()
     return frame.sparkSession
 
@@ -79,10 +87,11 @@ def _checked(session: SparkSession, master: str | None, conf: Mapping[str, str])
 
 def _joined(wanted: Mapping[str, str]) -> SparkSession:
     """A session in a Java machine that is there: spark-submit configured it."""
-    return SparkSession.builder.config(map=dict(wanted)).getOrCreate()
+    with _keeping_signals(), _environment({"PYSPARK_PYTHON": _python(wanted)}):
+        return SparkSession.builder.config(map=dict(wanted)).getOrCreate()
 
 
-def _started(wanted: Mapping[str, str]) -> SparkSession:
+def _start(wanted: Mapping[str, str]) -> None:
     check_java()
     elsewhere = _defaults_of_spark()
     master = wanted.get("spark.master") or elsewhere.get("spark.master") or "local[*]"
@@ -90,14 +99,21 @@ def _started(wanted: Mapping[str, str]) -> SparkSession:
     for key, value in (_our_defaults(master) | elsewhere | dict(wanted)).items():
         conf.set(key, value)
     conf.set(LOGGING, _quiet(conf.get(LOGGING, "") or ""))
-    variables = {"PYSPARK_PYTHON": conf.get("spark.pyspark.python", None) or sys.executable}
+    variables = {"PYSPARK_PYTHON": _python(dict(conf.getAll()))}
     if is_here(master):
-        variables["SPARK_LOCAL_IP"] = LOOPBACK
+        variables["SPARK_LOCAL_IP"] = os.environ.get("SPARK_LOCAL_IP") or LOOPBACK
     for name in LOGGERS:
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
     with _environment(variables):
-        SparkContext(conf=conf, gateway=start_java(conf))
-    return SparkSession.builder.getOrCreate()
+        gateway = start_java(conf)
+        with _keeping_signals():
+            SparkContext(conf=conf, gateway=gateway)
+
+
+def _python(conf: Mapping[str, str]) -> str:
+    """What executors run: the driver's, where nobody says; PySpark would take any python3."""
+    said = conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON")
+    return said or sys.executable
 
 
 def _our_defaults(master: str) -> dict[str, str]:
@@ -107,6 +123,8 @@ def _our_defaults(master: str) -> dict[str, str]:
         "spark.master": master,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        # Java and Python talk in small pieces, which TCP holds back for hundredths of a second.
+        "spark.python.unix.domain.socket.enabled": "true",
     }
     if is_here(master):
         # A machine need not be able to look up its own name.
@@ -141,14 +159,17 @@ def _quiet(options: str) -> str:
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """These variables, where they are not set, for as long as Java starts."""
-    added = {name: value for name, value in variables.items() if name not in os.environ}
-    os.environ.update(added)
+    """These variables for as long as Spark starts, which has no other way to be told."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
-        for name in added:
-            del os.environ[name]
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """The documents of one block, read and signed where they are: what the rest of a run looks at."""
 
+import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from nearly.engines.spark.buckets import Ask
 from nearly.engines.spark.meetings import Texts, joined_texts, texts_of
 from nearly.engines.spark.numbers import Numbers, Rows, numbered, places_of, rows_of
 from nearly.engines.spark.packing import pack, together, unpack
+from nearly.methods import auto_k
 from nearly.settings import Settings
 from nearly.stages.identify import id_contents
 from nearly.stages.sign import measure, sign
@@ -42,6 +44,13 @@ class Plan(NamedTuple):
     id_type: pa.DataType
     also_type: pa.DataType | None
     check_ids: bool
+
+    def with_k(self, length: float) -> Self:
+        """The same, with k decided by the mean length of documents where that is to decide it."""
+        if self.settings.text.k != "auto":
+            return self
+        k = auto_k(self.settings.text.unit, length)
+        return self._replace(settings=self.settings.with_k(k))
 
     @property
     def signs(self) -> bool:
@@ -72,10 +81,12 @@ class Tally(NamedTuple):
 class Signed(NamedTuple):
     """The documents of a block by row, empty ones too, and what else is known of the block.
 
-    `facts` is a packed batch of row, id and what `keep` looks at.
+    `facts` is a packed batch of row, id and what `keep` looks at. `k` is the length of shingles,
+    which was guessed from the first documents where it is to be decided by all.
     """
 
     tally: Tally
+    k: int
     facts: bytes
     rows: Rows
     sizes: npt.NDArray[np.uint32]
@@ -88,15 +99,18 @@ class Signed(NamedTuple):
 
 def sign_block(block: Block, skipped: Skips, plan: Plan) -> Signed:
     """Read once, sign each batch, keep no text."""
-    facts, signed, ids = [no_facts(plan)], [_nothing_signed(plan)], [np.empty((0, 2), np.uint64)]
+    batches = block.documents(skipped, plan.also)
+    head = next(batches, None)
+    plan = plan.with_k(mean_length(head))
+    facts, signed = [no_facts(plan)], [_nothing_signed(plan)]
+    ids = [_id_contents(facts[0], plan)]
     size = characters = 0
-    for batch in block.documents(skipped, plan.also):
+    for batch in itertools.chain([head] if head is not None else [], batches):
         offsets, _ = spans(batch.column("text"))
         size += int(offsets[-1] - offsets[0])
         characters += count_characters(batch.column("text"))
         facts.append(_facts(batch, plan))
-        if plan.check_ids:
-            ids.append(id_contents(batch.column("id")))
+        ids.append(_id_contents(batch, plan))
         signed.append(_signed(batch, plan))
     named, whole = together(facts), together(signed)
     sizes = numbers_of(whole.column("size"))
@@ -110,7 +124,22 @@ def sign_block(block: Block, skipped: Skips, plan: Plan) -> Signed:
         keys=_matrix(whole, "keys", np.uint32),
         sketches=_matrix(whole, "sketch", np.uint64),
         skipped=skipped,
+        k=plan.settings.text.whole_k,
     )
+
+
+def mean_length(batch: pa.RecordBatch | None) -> float:
+    """Characters of a document of a batch."""
+    if batch is None or batch.num_rows == 0:
+        return 0.0
+    characters: int = count_characters(batch.column("text"))
+    return characters / int(batch.num_rows)
+
+
+def _id_contents(batch: pa.RecordBatch, plan: Plan) -> npt.NDArray[np.uint64]:
+    if not plan.check_ids:
+        return np.empty((batch.num_rows, 0), np.uint64)
+    return id_contents(batch.column("id"))
 
 
 def _matrix(signed: pa.RecordBatch, name: str, kind: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -164,16 +193,19 @@ def read_texts(
     """The texts that others want, each asker's together; the block is read once, if at all."""
     if not asks:
         return
-    wanted = np.unique(np.concatenate([ask.rows for ask in asks]))
-    found = [_texts_of_batch(number, batch, wanted) for batch in block.documents(skipped)]
+    rows = np.concatenate([ask.rows for ask in asks])
+    is_wanted = np.zeros(int(rows.max()) + 1, bool)
+    is_wanted[rows] = True
+    found = [_texts_of_batch(number, batch, is_wanted) for batch in block.documents(skipped)]
     documents, texts = joined_texts(found)
     for ask in asks:
         sought = numbered(number, ask.rows)
         yield ask.asker, texts_of(sought, take_strings(texts, places_of(sought, documents)))
 
 
-def _texts_of_batch(number: int, batch: pa.RecordBatch, wanted: Rows) -> Texts:
+def _texts_of_batch(number: int, batch: pa.RecordBatch, is_wanted: npt.NDArray[np.bool_]) -> Texts:
     rows = numbers_of(batch.column("row"))
-    chosen = np.flatnonzero(np.isin(rows, wanted, assume_unique=True)).astype(np.uint32)
+    rows = rows[: np.searchsorted(rows, len(is_wanted))]
+    chosen = np.flatnonzero(is_wanted[rows]).astype(np.uint32)
     documents = numbered(number, rows[chosen].astype(np.uint32))
     return texts_of(documents, take_strings(batch.column("text"), chosen))

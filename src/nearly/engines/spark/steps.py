@@ -5,14 +5,16 @@ Functions of modules and nothing else, so that a step is sent to workers by its 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.engines.base import REPEATED, Skips
 from nearly.engines.spark import (
     buckets,
+    checkpoints,
     copies,
     groups,
     joining,
@@ -23,17 +25,22 @@ from nearly.engines.spark import (
     signing,
 )
 from nearly.engines.spark.buckets import Ask, Candidates, Keys, Sketches, Work
+from nearly.engines.spark.checkpoints import Checkpoint
 from nearly.engines.spark.components import Edges, united
-from nearly.engines.spark.copies import Copies, Prints
+from nearly.engines.spark.copies import Later, Prints, Repeats
 from nearly.engines.spark.groups import Group, Piece
 from nearly.engines.spark.joining import Grouped, JoinedHere
 from nearly.engines.spark.meetings import Near, Texts
 from nearly.engines.spark.numbers import Numbers, numbered
-from nearly.engines.spark.packing import pack, unpack
+from nearly.engines.spark.packing import unpack
+from nearly.engines.spark.rows import Rows, Tables
 from nearly.engines.spark.signing import Block, Plan, Signed, Tally
+from nearly.errors import SinkError
 from nearly.settings import Settings
 from nearly.survivors import Keep
 from nearly.tuning import Banding
+
+Chosen = npt.NDArray[np.bool_]
 
 
 class Shared(Protocol):
@@ -43,16 +50,30 @@ class Shared(Protocol):
     def value(self) -> Texts: ...
 
 
-NOBODY = Copies(np.empty(0, np.int64), np.empty(0, np.int64))
+def sign(
+    plan: Plan, skipped: Skips, checkpoint: Checkpoint | None, number: int, block: Block
+) -> Signed:
+    """Signed anew, or as it was signed before."""
+    if checkpoint is None:
+        return signing.sign_block(block, skipped, plan)
+    there = checkpoint.recall("signed", number)
+    if there is not None:
+        return checkpoints.recalled_signed(there, skipped)
+    signed = signing.sign_block(block, skipped, plan)
+    checkpoint.save("signed", number, checkpoints.signed_rows(signed))
+    return signed
 
 
-def sign(plan: Plan, skipped: Skips, _: int, block: Block) -> Signed:
+def sign_again(plan: Plan, skipped: Skips, _: int, state: tuple[Block, Signed]) -> Signed:
+    """What was signed with another k than all documents suggest."""
+    block, signed = state
+    if signed.k == plan.settings.text.whole_k:
+        return signed
     return signing.sign_block(block, skipped, plan)
 
 
-def without_signatures(_: int, signed: Signed) -> Signed:
-    """What is looked at more often, and is light."""
-    return signed._replace(keys=signed.keys[:, :0], sketches=signed.sketches[:, :0])
+def tally(signed: Signed) -> tuple[Tally, int]:
+    return signed.tally, signed.k
 
 
 def some_skipped(room: int, signed: Iterable[Signed]) -> Iterator[Skips]:
@@ -60,61 +81,77 @@ def some_skipped(room: int, signed: Iterable[Signed]) -> Iterator[Skips]:
         yield block.skipped.trimmed(room)
 
 
-def nobody(_number: int, _block: Block) -> Copies:
-    return NOBODY
-
-
-def ids_meet(partitions: int, number: int, signed: Signed) -> Iterator[tuple[int, Prints]]:
-    documents = numbered(number, signed.rows)
-    return copies.prints(signed.id_contents, documents, partitions)
-
-
 def contents_meet(
-    partitions: int, number: int, state: tuple[Signed, Copies]
+    plan: Plan, partitions: int, number: int, signed: Signed
 ) -> Iterator[tuple[int, Prints]]:
-    signed, repeated = state
+    """Ids, and texts of documents that have one."""
     documents = numbered(number, signed.rows)
-    valid = (signed.sizes > 0) & ~np.isin(documents, repeated.documents)
-    return copies.prints(signed.contents[valid], documents[valid], partitions)
+    if plan.check_ids:
+        yield from copies.prints("id", signed.id_contents, documents, partitions)
+    yield from _texts_meet(signed, documents, signed.sizes > 0, partitions)
 
 
-def first_of_each(_: int, received: Sequence[Prints]) -> Iterator[tuple[int, Copies]]:
+def texts_meet(
+    partitions: int, number: int, state: tuple[Signed, Later]
+) -> Iterator[tuple[int, Prints]]:
+    """Once more, without those whose id came before."""
+    signed, later = state
+    documents = numbered(number, signed.rows)
+    valid = (signed.sizes > 0) & ~np.isin(documents, later.repeated.documents)
+    yield from _texts_meet(signed, documents, valid, partitions)
+
+
+def _texts_meet(
+    signed: Signed, documents: Numbers, valid: Chosen, partitions: int
+) -> Iterator[tuple[int, Prints]]:
+    return copies.prints("text", signed.contents[valid], documents[valid], partitions)
+
+
+def first_of_each(_: int, received: Sequence[Prints]) -> Iterator[tuple[int, Repeats]]:
     return copies.first_of_each(received)
 
 
-def in_order(_: int, received: Sequence[Copies]) -> Copies:
-    """All copies of one block, in ascending order."""
-    documents, originals = map(np.concatenate, zip(NOBODY, *received, strict=True))
-    order = np.argsort(documents)
-    return Copies(documents[order], originals[order])
+def later(_: int, received: Sequence[Repeats]) -> Later:
+    return copies.later(received)
 
 
-def repeated_names(room: int, states: Iterable[tuple[Signed, Copies]]) -> Iterator[Skips]:
-    for signed, repeated in states:
-        names = signing.names(signed, repeated.documents)
+def later_texts(_: int, state: tuple[Later, Later]) -> Later:
+    """Whose id came before as it was found first, whose text did as it was found then."""
+    before, now = state
+    return Later(before.repeated, now.copies)
+
+
+def count_later(state: Later) -> tuple[int, int]:
+    return len(state.repeated.documents), len(state.copies.documents)
+
+
+def repeated_names(room: int, states: Iterable[tuple[Signed, Later]]) -> Iterator[Skips]:
+    for signed, known in states:
+        names = signing.names(signed, known.repeated.documents)
         listed = signed.skipped.another()
         for name in names:
             listed.add(f"id {name}", REPEATED)
         yield listed.trimmed(room)
 
 
-def count_empty(number: int, state: tuple[Signed, Copies]) -> int:
-    signed, repeated = state
-    is_repeated = np.isin(numbered(number, signed.rows), repeated.documents)
+def count_empty(number: int, state: tuple[Signed, Later]) -> int:
+    signed, known = state
+    is_repeated = np.isin(numbered(number, signed.rows), known.repeated.documents)
     return int(((signed.sizes == 0) & ~is_repeated).sum())
 
 
-def _representatives(number: int, signed: Signed, *others: Copies) -> Any:
-    gone = np.concatenate([other.documents for other in others])
-    return (signed.sizes > 0) & ~np.isin(numbered(number, signed.rows), gone)
+def _is_representative(number: int, signed: Signed, known: Later) -> Chosen:
+    gone = np.concatenate([known.repeated.documents, known.copies.documents])
+    chosen: Chosen = (signed.sizes > 0) & ~np.isin(numbered(number, signed.rows), gone)
+    return chosen
 
 
 def keys_travel(
-    partitions: int, number: int, state: tuple[Signed, tuple[Copies, Copies]]
+    partitions: int, number: int, state: tuple[Signed, Later]
 ) -> Iterator[tuple[int, Keys]]:
-    signed, others = state
-    chosen = _representatives(number, signed, *others)
-    return buckets.keys_by_bucket(number, signed.rows[chosen], signed.keys[chosen], partitions)
+    signed, known = state
+    chosen = _is_representative(number, signed, known)
+    return buckets.keys_by_bucket(number, signed.rows, signed.keys, chosen, partitions)
 
 
 def find_crowds(
@@ -169,10 +206,10 @@ def groups_travel(
     groups: int,
     partitions: int,
     number: int,
-    state: tuple[Block, tuple[Signed, tuple[Copies, Copies]]],
+    state: tuple[Block, tuple[Signed, Later]],
 ) -> Iterator[tuple[int, Grouped]]:
-    block, (signed, others) = state
-    chosen = numbered(number, signed.rows[_representatives(number, signed, *others)])
+    block, known = state
+    chosen = representatives(number, known)
     return joining.texts_by_group(number, block.documents(skipped), chosen, groups, partitions)
 
 
@@ -187,17 +224,17 @@ def join(
     return joining.join_here(number, partitions, received, groups, settings, threshold)
 
 
-def join_counts(joined: JoinedHere) -> tuple[int, int, int]:
-    return len(joined.near.first), joined.met, joined.verified
+def join_counts(joined: JoinedHere) -> tuple[int, int]:
+    return joined.met, joined.verified
 
 
 def near_of(_: int, joined: JoinedHere) -> Near:
     return joined.near
 
 
-def representatives(number: int, state: tuple[Signed, tuple[Copies, Copies]]) -> Numbers:
-    signed, others = state
-    return numbered(number, signed.rows[_representatives(number, signed, *others)])
+def representatives(number: int, state: tuple[Signed, Later]) -> Numbers:
+    signed, known = state
+    return numbered(number, signed.rows[_is_representative(number, signed, known)])
 
 
 def some_texts(
@@ -228,9 +265,24 @@ def only_these(sought: Shared, near: Near) -> Near:
     return searching.only_these(near, sought.value.documents)
 
 
-def edges(_: int, state: tuple[Near, Copies]) -> Edges:
-    near, copied = state
-    return united([Edges(near.second, near.first), Edges(*copied)])
+def save_near(checkpoint: Checkpoint, stage: str, number: int, near: Near) -> Near:
+    checkpoint.save(stage, number, checkpoints.near_rows(near))
+    return near
+
+
+def recall_near(checkpoint: Checkpoint, stage: str, number: int, _: Block) -> Near:
+    there = checkpoint.recall(stage, number)
+    if there is None:
+        raise SinkError(
+            f"the checkpoint {checkpoint.folder!r} has lost a part of a stage that was finished. "
+            f"Remove {checkpoint.run!r} below it, and run again"
+        )
+    return checkpoints.recalled_near(there)
+
+
+def edges(_: int, state: tuple[Near, Later]) -> Edges:
+    near, known = state
+    return united([Edges(near.second, near.first), Edges(*known.copies)])
 
 
 def labels_travel(_: int, state: tuple[Edges, Near]) -> Iterator[tuple[int, Edges | Near]]:
@@ -240,10 +292,10 @@ def labels_travel(_: int, state: tuple[Edges, Near]) -> Iterator[tuple[int, Edge
 def pieces_travel(
     partitions: int,
     _: int,
-    state: tuple[tuple[Signed, Copies], list[Edges | Near]],
+    state: tuple[tuple[Signed, Later], list[Edges | Near]],
 ) -> Iterator[tuple[int, Piece]]:
-    (signed, copied), received = state
-    return groups.pieces(unpack(signed.facts), copied, received, partitions)
+    (signed, known), received = state
+    return groups.pieces(unpack(signed.facts), known.copies, received, partitions)
 
 
 def gather(plan: Plan, _: int, received: Sequence[Piece]) -> Group:
@@ -256,38 +308,44 @@ def ask_for_survivors(
     return group.asks(number, settings, keep)
 
 
-def pair_rows(settings: Settings, _: int, group: Group) -> Iterator[tuple[int, bytes]]:
-    return rows.by_block(rows.pair_rows(group, settings), "first")
-
-
-def cluster_rows(settings: Settings, _: int, group: Group) -> Iterator[tuple[int, bytes]]:
-    return rows.by_block(rows.cluster_rows(group, settings), "first")
+def found_rows(settings: Settings, _: int, group: Group) -> Iterator[tuple[int, Rows]]:
+    """Pairs and members of clusters, sent to the blocks of their first documents."""
+    for block, packed in rows.by_block(rows.pair_rows(group, settings), "first"):
+        yield block, Rows("pairs", packed)
+    for block, packed in rows.by_block(rows.cluster_rows(group, settings), "first"):
+        yield block, Rows("clusters", packed)
 
 
 def fate_rows(
     settings: Settings, keep: Keep, _: int, state: tuple[Group, list[Texts]]
-) -> Iterator[tuple[int, bytes]]:
-    return rows.by_block(rows.fate_rows(*state, settings, keep), "first")
+) -> Iterator[tuple[int, Rows]]:
+    for block, packed in rows.by_block(rows.fate_rows(*state, settings, keep), "first"):
+        yield block, Rows("clusters", packed)
 
 
-def order_rows(schema: pa.Schema, _: int, received: Sequence[bytes]) -> bytes:
-    return pack(rows.ordered(received, pa.RecordBatch.from_pylist([], schema=schema)))
+def order_rows(schemas: Mapping[str, pa.Schema], _: int, received: Sequence[Rows]) -> Tables:
+    """Each table's rows in order."""
+    return {
+        name: rows.ordered([part.packed for part in received if part.table == name], schema)
+        for name, schema in schemas.items()
+    }
 
 
-def count_rows(packed: bytes) -> int:
-    return int(unpack(packed).num_rows)
+def count_rows(tables: Tables) -> dict[str, tuple[int, int]]:
+    return {name: rows.counts(unpack(packed)) for name, packed in tables.items()}
 
 
-def count_clusters(packed: bytes) -> int:
-    return rows.count_clusters(unpack(packed))
+def table(name: str, _: int, tables: Tables) -> bytes:
+    return tables[name]
 
 
-def number_clusters(starts: Sequence[int], number: int, packed: bytes) -> bytes:
-    return pack(rows.numbered_clusters(unpack(packed), starts[number]))
+def number_clusters(starts: Sequence[int], number: int, tables: Tables) -> bytes:
+    return rows.numbered_clusters(unpack(tables["clusters"]), starts[number])
 
 
-def removed_travel(_: int, packed: bytes) -> Iterator[tuple[int, bytes]]:
-    return rows.by_block(rows.removed_rows(unpack(packed)), "first")
+def removed_travel(_: int, packed: bytes) -> Iterator[tuple[int, Rows]]:
+    for block, theirs in rows.by_block(rows.removed_rows(unpack(packed)), "first"):
+        yield block, Rows("removed", theirs)
 
 
 def rows_kept(_: int, state: tuple[Block, bytes]) -> Iterator[bytes]:
@@ -295,20 +353,13 @@ def rows_kept(_: int, state: tuple[Block, bytes]) -> Iterator[bytes]:
     return rows.rows_without(block.rows(), unpack(removed))
 
 
-def tally(signed: Signed) -> Tally:
-    return signed.tally
-
-
-def count_documents(copied: Copies) -> int:
-    return len(copied.documents)
-
-
 def candidate_counts(pairs: Candidates) -> tuple[int, int]:
     return len(pairs.first), pairs.compared
 
 
-def count_near(near: Near) -> int:
-    return len(near.first)
+def count_near(near: Near) -> tuple[int, Near]:
+    """How many pairs there are, and the best of them."""
+    return len(near.first), looking.best_pairs(near)
 
 
 def pairs_of_rows(packed: bytes) -> Near:

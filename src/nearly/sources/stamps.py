@@ -1,0 +1,35 @@
+"""A stamp of what is read: another one wherever the rows may be others."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from nearly.sources.part import Part
+
+__all__ = ["stamp_of"]
+
+
+def stamp_of(parts: Sequence[Part], temporary: Path) -> str:
+    """Files by name, size and time of change; what this process alone has, by its rows."""
+    digest = hashlib.sha256()
+    for part in parts:
+        ours = any(Path(file).is_relative_to(temporary) for file in part.files)
+        if part.files and not ours:
+            digest.update("".join(map(_stamp_of_file, part.files)).encode())
+        else:
+            for batch in part.batches(None, _ignore):
+                digest.update(batch.serialize())
+    return digest.hexdigest()[:16]
+
+
+def _ignore(_record: str, _reason: str) -> None:
+    """What cannot be read is listed when it is read for good."""
+
+
+def _stamp_of_file(path: str) -> str:
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        return f"{path!r} {error.strerror}\n"
+    return f"{path!r} {status.st_size} {status.st_mtime_ns}\n"

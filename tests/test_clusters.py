@@ -1,0 +1,91 @@
+"""The cluster that tests run on: it works, survives the death of a worker, and leaves nothing."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from clusters import PATIENCE, QUICK_JAVA, StandaloneCluster, needs_java
+
+pytestmark = needs_java
+
+#: Every try of a task leaves a file named by its worker's folder, its process and itself, so that
+#: the test sees when to strike, what ran again, and what is left.
+JOB = """
+import os, sys, time, uuid
+from pathlib import Path
+from pyspark.sql import SparkSession
+
+master, tries, java = sys.argv[1:]
+
+def slowly(partition, numbers):
+    worker = Path.cwd().parent.parent.name
+    (Path(tries) / f"{worker}.{os.getpid()}.{uuid.uuid4().hex}").touch()
+    time.sleep(0.4)
+    yield partition % 2, sum(numbers)
+
+conf = {
+    "spark.cores.max": "2",
+    "spark.driver.extraJavaOptions": java,
+    "spark.executor.extraJavaOptions": java,
+    "spark.executor.memory": "512m",
+    "spark.scheduler.minRegisteredResourcesRatio": "1",
+    "spark.ui.enabled": "false",
+}
+spark = SparkSession.builder.master(master).config(map=conf).getOrCreate()
+sums = spark.sparkContext.range(1000, numSlices=8).mapPartitionsWithIndex(slowly)
+print(sum(sums.reduceByKey(lambda a, b: a + b).values().collect()))
+"""
+PARTITIONS = 8
+
+
+@contextmanager
+def job_on(cluster: StandaloneCluster, tries: Path) -> Iterator[subprocess.Popen[str]]:
+    tries.mkdir()
+    here = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    with subprocess.Popen(
+        [sys.executable, "-c", JOB, cluster.url, str(tries), QUICK_JAVA],
+        env={**os.environ, **here},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as job:
+        try:
+            yield job
+        finally:
+            job.kill()
+
+
+def parts_of_names(tries: Path, part: int) -> set[str]:
+    return {file.name.split(".")[part] for file in tries.iterdir()}
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_job_runs_on_both_workers_and_survives_the_death_of_one(tmp_path: Path) -> None:
+    tries = tmp_path / "tries"
+    with StandaloneCluster(tmp_path / "cluster") as cluster, job_on(cluster, tries) as job:
+        wait_until(lambda: parts_of_names(tries, 0) == {"work-0", "work-1"})
+        cluster.kill_worker(0)
+        assert job.poll() is None
+        said, _ = job.communicate(timeout=PATIENCE)
+        assert job.returncode == 0
+    assert int(said) == sum(range(1000))
+    assert len(list(tries.iterdir())) > PARTITIONS
+    processes = [Path("/proc") / process for process in parts_of_names(tries, 1)]
+    wait_until(lambda: not any(process.exists() for process in processes))
+    assert cluster.state() is None
+
+
+def test_nothing_is_left_of_a_cluster_in_which_something_failed(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), StandaloneCluster(tmp_path, workers=0) as cluster:
+        _ = 1 / (cluster.state() is None)
+    assert cluster.state() is None

@@ -1,0 +1,222 @@
+"""What only a cluster can do, or go wrong at: skew, rounds, checkpoints, machines that die."""
+
+import os
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from clusters import QUICK_JAVA, StandaloneCluster, needs_java
+from corpora import clustered
+from engines import Run, collected, frame_of, session
+
+import nearly
+from nearly.engines.spark import connecting
+from nearly.engines.spark.components import Edges
+
+pytestmark = needs_java
+HERE = Run(None, 8_192)
+
+
+class Stages:
+    """Progress that remembers what was begun."""
+
+    def __init__(self):
+        self.names = []
+
+    def stage(self, name, _total):
+        self.names.append(name)
+
+    def advance(self, steps=1):
+        pass
+
+
+def table_of(texts):
+    return pa.table({"id": [f"d{i}" for i in range(len(texts))], "text": texts})
+
+
+def test_tables_are_lazy_frames_of_the_users_session():
+    frame = frame_of(table_of(["the same text"] * 3 + ["another one"]), 2)
+    found = nearly.find(frame, id="id", text="text", threshold=0.8)
+    assert type(found.pairs).__name__ == "DataFrame"
+    assert found.pairs.sparkSession is frame.sparkSession
+    assert found.pairs.columns == ["id_a", "id_b", "similarity"]
+    assert found.clusters.filter("cluster = 0").count() == 3
+    assert found.to_arrow().to_pylist() == [
+        {"id_a": "d0", "id_b": "d1", "similarity": 1.0},
+        {"id_a": "d0", "id_b": "d2", "similarity": 1.0},
+    ]
+    assert len(found) == 2
+
+
+def test_a_missing_column_is_named():
+    frame = frame_of(table_of(["a", "b"]), 1)
+    with pytest.raises(nearly.MissingError, match=r"'body'.*text"):
+        nearly.find(frame, text="body")
+    with pytest.raises(nearly.MissingError, match=r"'date'.*text"):
+        nearly.dedup(frame, keep="newest:date")
+
+
+def test_an_error_in_a_worker_is_the_error_of_one_machine():
+    table = table_of(["one", "one", "two"]).append_column("date", pa.array(["soon"] * 3))
+    with pytest.raises(nearly.SourceError, match="does not read as dates"):
+        nearly.dedup(frame_of(table, 2), keep="newest:date")
+    with pytest.raises(nearly.UnreadableError, match=r"null text.*without strict"):
+        nearly.find(frame_of(table_of(["one", None]), 1), strict=True)
+
+
+@pytest.mark.parametrize("most_edges", [0, 10_000])
+def test_components_are_connected_in_rounds_or_at_once(most_edges):
+    size, partitions = 400, 3
+    order = np.random.default_rng(2).permutation(size)
+    ends = np.stack([order[:-1], order[1:]])[:, np.arange(size - 1) % 100 != 0]
+    edges = [Edges(ends.max(axis=0)[i::3], ends.min(axis=0)[i::3]) for i in range(partitions)]
+    there = session().sparkContext.parallelize(edges, partitions)
+    parts = connecting.connect(there, size, partitions, most_edges).collect()
+    labels = np.arange(size)
+    for part in parts:
+        labels[part.documents] = part.others
+    for chain in np.split(order, [1, 101, 201, 301]):
+        assert set(labels[chain]) == {chain.min()}
+
+
+HASHED = {"threshold": 0.6, "method": "lsh"}
+
+
+class TestCheckpoint:
+    def find(self, path, folder, **options):
+        watch = Stages()
+        found = nearly.find(
+            str(path),
+            engine="spark",
+            checkpoint=folder,
+            progress=watch,
+            **HASHED | options,
+        )
+        return collected(found), watch.names
+
+    def test_finished_stages_are_not_done_again(self, tmp_path):
+        session()
+        path, folder = tmp_path / "docs.parquet", tmp_path / "kept"
+        pq.write_table(table_of(clustered()), path)
+        first, stages = self.find(path, folder)
+        assert stages == ["read and sign", "candidates", "verify", "cluster"]
+        again, stages = self.find(path, folder)
+        assert stages == ["read and sign", "verified pairs from the checkpoint", "cluster"]
+        assert again.statistics == first.statistics
+        assert again.pairs.equals(first.pairs)
+        assert again.top.equals(first.top)
+
+    def test_other_settings_or_another_input_start_anew(self, tmp_path):
+        session()
+        path, folder = tmp_path / "docs.parquet", tmp_path / "kept"
+        pq.write_table(table_of(clustered()), path)
+        self.find(path, folder)
+        lower, stages = self.find(path, folder, threshold=0.5)
+        assert "verify" in stages
+        assert lower.pairs.equals(
+            HERE.find(table_of(clustered()), threshold=0.5, method="lsh").pairs
+        )
+        pq.write_table(table_of(clustered(seed=6)), path)
+        other, stages = self.find(path, folder)
+        assert "verify" in stages
+        here = HERE.find(table_of(clustered(seed=6)), **HASHED)
+        assert other.pairs.equals(here.pairs)
+
+    def test_blocks_that_were_signed_before_a_run_broke_off_are_used(self, tmp_path):
+        session()
+        path, folder = tmp_path / "docs.parquet", tmp_path / "kept"
+        pq.write_table(table_of(clustered()), path)
+        first, _ = self.find(path, folder)
+        [run] = folder.iterdir()
+        for file in (run / "near").iterdir():
+            file.unlink()
+        before = {file: file.stat().st_mtime_ns for file in (run / "signed").iterdir()}
+        again, stages = self.find(path, folder)
+        assert "verify" in stages
+        assert again.pairs.equals(first.pairs)
+        assert {file: file.stat().st_mtime_ns for file in (run / "signed").iterdir()} == before
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_identical_documents_are_linked_once():
+    count = 100_000
+    frame = session().range(count).selectExpr("cast(id as string) id", "'said over and over' text")
+    found = nearly.find(frame, threshold=0.8, method="lsh")
+    assert found.statistics["copies"] == len(found) == count - 1
+    assert found.statistics["compared"] == 0
+    assert found.clusters.select("cluster").distinct().count() == 1
+    clean = nearly.dedup(frame, threshold=0.8, method="lsh")
+    assert [row.id for row in clean.kept.collect()] == ["0"]
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_documents_of_one_bucket_have_linear_edges():
+    count = 100_000
+    text = "concat('what all of them say, and say at some length', cast(id % 99991 as string))"
+    frame = session().range(count).selectExpr("cast(id as string) id", f"{text} text")
+    clean = nearly.dedup(frame, threshold=0.7, k=5, bands=2, rows=1)
+    assert clean.statistics["candidates"] <= 2 * 32 * count
+    assert clean.statistics["clusters"] >= 1
+    here = nearly.dedup(frame.toArrow(), threshold=0.7, k=5, bands=2, rows=1)
+    assert clean.statistics["removed"] == here.statistics["removed"] > count // 2
+    assert clean.kept.toArrow().equals(here.kept.cast(clean.kept.toArrow().schema))
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    with StandaloneCluster(tmp_path_factory.mktemp("cluster")) as started:
+        yield started
+
+
+def nearly_command(cluster, *arguments):
+    """The command line as a process of its own, on the cluster."""
+    quick = [f"spark.{who}.extraJavaOptions={QUICK_JAVA}" for who in ("driver", "executor")]
+    options = [word for conf in quick for word in ("--spark-conf", conf)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "nearly", *arguments, "--master", cluster.url, *options],
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_in_the_middle_changes_nothing(cluster, tmp_path):
+    texts = [f"{text} {i % 7}" for i in range(60) for text in clustered()]
+    table = table_of(texts)
+    pq.write_table(table, tmp_path / "docs.parquet", row_group_size=4_000)
+    kept, pairs, members = (tmp_path / name for name in ("kept", "pairs", "clusters"))
+    running = nearly_command(
+        cluster, "find", str(tmp_path / "docs.parquet"), "--method", "lsh", "--threshold", "0.9",
+        "--checkpoint", str(kept), "-o", str(pairs), "--clusters", str(members),
+    )  # fmt: skip
+    wait_for(partial(any_file, kept, "*/signed/*.arrow"), running)
+    cluster.kill_worker(0)
+    assert running.poll() is None, "it was killed in the middle"
+    output, errors = running.communicate(timeout=300)
+    assert running.returncode == 0, errors
+    assert output == ""
+    here = nearly.find(table, method="lsh", threshold=0.9)
+    for folder, expected in ((pairs, here.pairs), (members, here.clusters)):
+        parts = [pq.read_table(part) for part in sorted(folder.glob("part-*"))]
+        found = pa.concat_tables(parts)
+        assert found.equals(expected.cast(found.schema)), folder.name
+
+
+def any_file(folder: Path, pattern: str) -> bool:
+    return next(folder.glob(pattern), None) is not None
+
+
+def wait_for(happens, running, seconds=120):
+    until = time.monotonic() + seconds
+    while not happens():
+        assert running.poll() is None, running.communicate()
+        assert time.monotonic() < until, "nothing happened"
+        time.sleep(0.05)

@@ -1,0 +1,295 @@
+"""The steps of the Spark engine by themselves: messages are passed by hand, without Spark."""
+
+import math
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nearly import _kernels, textbook
+from nearly.engines.spark import buckets, checkpoints, components, copies, joining, meetings
+from nearly.engines.spark.buckets import Ask, Candidates, Sketches, Work
+from nearly.engines.spark.components import Edges
+from nearly.engines.spark.numbers import blocks_of, by_target, numbered, rows_of
+from nearly.engines.spark.signing import Plan, read_texts, sign_block
+from nearly.settings import Settings
+from nearly.sources import Skipped
+from nearly.stages.candidates import candidates
+from nearly.stages.pairs import split_pairs
+from nearly.tuning import Banding
+
+numbers = st.integers(0, 2**20)
+
+
+def deliver(messages, partitions):
+    """What came for each partition."""
+    received = [[] for _ in range(partitions)]
+    for target, message in messages:
+        received[target].append(message)
+    return received
+
+
+def documents(blocks, count):
+    """Documents spread over blocks, in ascending order."""
+    per_block = -(-count // blocks)
+    numbers = [numbered(b, np.arange(per_block, dtype=np.uint32)) for b in range(blocks)]
+    return np.concatenate(numbers)[:count]
+
+
+@given(st.lists(st.tuples(numbers, numbers)), st.integers(1, 9))
+def test_rows_reach_their_targets_in_order(rows, partitions):
+    values = np.array([value for _, value in rows], np.int64)
+    targets = np.array([target % partitions for target, _ in rows], np.int64)
+    found = {target: column.tolist() for target, (column,) in by_target(targets, values)}
+    expected = {t: [v for (r, v) in rows if r % partitions == t] for t in set(targets.tolist())}
+    assert found == expected
+
+
+@given(st.lists(st.integers(0, 8), max_size=60), st.integers(1, 5), st.integers(1, 4))
+def test_the_first_of_equal_contents_is_found_across_blocks(contents, blocks, partitions):
+    everyone = documents(blocks, len(contents))
+    prints = np.array([[c * 7919, c] for c in contents], np.uint64).reshape(-1, 2)
+    messages = []
+    for block in range(blocks):
+        mine = blocks_of(everyone) == block
+        messages += copies.prints("text", prints[mine], everyone[mine], partitions)
+    met = deliver(messages, partitions)
+    found = {}
+    for block, repeats in (m for received in met for m in copies.first_of_each(received)):
+        part = copies.later([repeats]).copies
+        assert (blocks_of(part.documents) == block).all()
+        found |= dict(zip(part.documents.tolist(), part.originals.tolist(), strict=True))
+    first: dict[int, int] = {}
+    expected = {}
+    for number, content in zip(everyone.tolist(), contents, strict=True):
+        if first.setdefault(content, number) != number:
+            expected[number] = first[content]
+    assert found == expected
+
+
+@pytest.mark.parametrize("hubs", [0, 4])
+@given(
+    keys=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40)), max_size=70),
+    blocks=st.integers(1, 4),
+)
+def test_candidates_are_those_of_one_machine_however_buckets_are_cut(hubs, keys, blocks):
+    banding = Banding(2, 4, 4)
+    source = np.random.default_rng(len(keys))
+    everyone = documents(blocks, len(keys))
+    matrix = np.array(keys, np.uint32).reshape(-1, 2)
+    sketches = source.integers(0, 2**16, (len(keys), 1), dtype=np.uint64)
+    with (
+        patch.object(buckets, "MOST_IN_BUCKET", 6),
+        patch.object(buckets, "FIRSTS", 3),
+        patch.object(buckets, "SECONDS", 5),
+    ):
+        found = across_partitions(everyone, matrix, sketches, banding, blocks, hubs)
+    places = np.arange(len(keys), dtype=np.uint32)
+    expected, compared = set(), 0
+    for band in range(2):
+        column = np.ascontiguousarray(matrix[:, band])
+        pairs, met = candidates(column, places, sketches, banding, hubs=hubs)
+        first, second = split_pairs(pairs)
+        expected |= set(zip(everyone[first].tolist(), everyone[second].tolist(), strict=True))
+        compared += met
+    pairs = [pair for part in found for pair in zip(*map(list, part[:2]), strict=True)]
+    assert len(pairs) == len(set(pairs)), "a pair is verified once"
+    assert {(int(a), int(b)) for a, b in pairs} == expected
+    assert sum(part.compared for part in found) == compared
+
+
+def across_partitions(everyone, keys, sketches, banding, partitions, hubs):
+    """Keys to buckets, questions to blocks, answers to work, pairs to their places."""
+    blocks = blocks_of(everyone)
+    messages = []
+    for block in range(partitions):
+        mine = blocks == block
+        messages += buckets.keys_by_bucket(block, rows_of(everyone), keys, mine, partitions)
+    crowds = []
+    for here, received in enumerate(deliver(messages, partitions)):
+        crowds += buckets.crowded(here, received, partitions, hubs)
+    work = deliver(crowds, partitions)
+    answers = []
+    for block, received in enumerate(work):
+        for ask in (part for part in received if isinstance(part, Ask)):
+            asked = numbered(block, ask.rows)
+            shown = sketches[np.searchsorted(everyone, asked)]
+            answers.append((ask.asker, Sketches(asked, shown)))
+    found = []
+    for received, shown in zip(work, deliver(answers, partitions), strict=True):
+        units = [part for part in received if isinstance(part, Work)]
+        pairs = buckets.compare(units, shown, banding)
+        found += meetings.pairs_by_place(pairs, partitions)
+    return [meetings.each_once(received) for received in deliver(found, partitions)]
+
+
+def test_a_hot_bucket_is_cut_into_work_for_every_partition():
+    count, partitions = 50_000, 8
+    keys = np.zeros((count, 1), np.uint32)
+    rows, everyone = np.arange(count, dtype=np.uint32), np.ones(count, bool)
+    messages = buckets.keys_by_bucket(0, rows, keys, everyone, partitions)
+    [received] = [r for r in deliver(messages, partitions) if sum(len(k.rows) for k in r)]
+    sent = deliver(buckets.crowded(0, received, partitions, 0), partitions)
+    compared = [sum(_compared(part) for part in r if isinstance(part, Work)) for r in sent]
+    assert sum(compared) == count * (count - 1) // 2
+    assert max(compared) < 1.2 * min(compared)
+
+
+def _compared(work):
+    rest = len(work.documents) - work.hubs
+    return work.hubs * rest + work.hubs * (work.hubs - 1) // 2 - work.again
+
+
+def stars(edges, partitions):
+    """Rounds until nothing changes, and how many there were."""
+    parts = [components.contracted(part) for part in edges]
+    rounds = 0
+    while True:
+        before = sorted(zip(*map(list, components.united(parts)), strict=True))
+        for both_ways, star in ((True, components.large_star), (False, components.small_star)):
+            messages = []
+            for part in parts:
+                messages += components.edges_by_document(part, partitions, both_ways=both_ways)
+            parts = [star(components.united(r)) for r in deliver(messages, partitions)]
+        rounds += 1
+        if sorted(zip(*map(list, components.united(parts)), strict=True)) == before:
+            return dict(before), rounds
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)).filter(lambda e: e[0] != e[1])),
+    st.integers(1, 4),
+)
+def test_stars_grow_into_the_components_of_the_textbook(pairs, partitions):
+    edges = [Edges(*_columns(pairs[i::partitions])) for i in range(partitions)]
+    labels, _ = stars(edges, partitions)
+    expected = {}
+    for group in textbook.components(pairs):
+        expected |= {member: min(group) for member in group if member != min(group)}
+    assert labels == expected
+
+
+def _columns(pairs):
+    ordered = [(max(pair), min(pair)) for pair in pairs]
+    return np.array(ordered, np.int64).reshape(-1, 2).T.copy()
+
+
+def test_rounds_grow_with_the_logarithm_of_a_chain():
+    for size in (100, 1_000, 10_000):
+        order = np.random.default_rng(1).permutation(size)
+        pairs = list(zip(order[:-1].tolist(), order[1:].tolist(), strict=True))
+        edges = [Edges(*_columns(pairs[i::4])) for i in range(4)]
+        labels, rounds = stars(edges, 4)
+        assert set(labels.values()) == {0}
+        assert len(labels) == size - 1
+        assert rounds <= math.log2(size) + 2
+
+
+TEXTS = st.lists(st.text("abc ", max_size=12), max_size=25)
+
+
+@given(TEXTS, st.integers(1, 3), st.integers(1, 4), st.sampled_from([0.3, 0.6, 1.0]))
+def test_groups_join_to_the_pairs_of_the_textbook(texts, blocks, groups, threshold):
+    texts = list(dict.fromkeys(text for text in texts if text.strip()))
+    everyone = documents(blocks, len(texts))
+    settings = Settings.of(k=2, raw=True)
+    messages = []
+    for block in range(blocks):
+        mine = np.flatnonzero(blocks_of(everyone) == block)
+        rows = pa.array(rows_of(everyone[mine]).astype(np.int64))
+        batch = pa.record_batch(
+            [rows, pa.array([texts[i] for i in mine], pa.large_string())], names=["row", "text"]
+        )
+        messages += joining.texts_by_group(block, [batch], everyone, groups, blocks)
+    ratio = Fraction(str(threshold))
+    found = {}
+    for here, received in enumerate(deliver(messages, blocks)):
+        near = joining.join_here(here, blocks, received, groups, settings, ratio).near
+        for a, b, similarity in zip(*map(list, near), strict=True):
+            assert (a, b) not in found
+            found[a, b] = similarity
+    pairs = textbook.similar_pairs(texts, threshold, "char", 2)
+    assert found == {(everyone[i], everyone[j]): float(s) for (i, j), s in pairs.items()}
+
+
+class OneBlock:
+    """A block of these texts; an empty one is no document."""
+
+    def __init__(self, texts):
+        self.texts = texts
+
+    def documents(self, skipped, _also=None):
+        for row, text in enumerate(self.texts):
+            if text is None:
+                skipped.add(f"row {row}", "null text")
+                continue
+            ids, column = pa.array([f"id {row}"]), pa.array([text], pa.large_string())
+            columns = [pa.array([row], pa.int64()), ids, column]
+            yield pa.record_batch(columns, names=["row", "id", "text"])
+
+
+def plan(**options):
+    settings = Settings.of(k=3, **options)
+    banding = Banding(4, 2, 4)
+    return Plan(settings, banding, None, pa.string(), None, check_ids=True)
+
+
+@pytest.mark.parametrize("method", ["lsh", "exact"])
+def test_a_signed_block_is_recalled_as_it_was(tmp_path, method):
+    signed = sign_block(OneBlock(["one", None, "", "two"]), Skipped(), plan(method=method))
+    checkpoint = checkpoints.Checkpoint(str(tmp_path), "run")
+    assert checkpoint.recall("signed", 3) is None
+    checkpoint.save("signed", 3, checkpoints.signed_rows(signed))
+    recalled = checkpoints.recalled_signed(checkpoint.recall("signed", 3), Skipped())
+    for name, value in signed._asdict().items():
+        there = getattr(recalled, name)
+        if isinstance(value, np.ndarray):
+            assert np.array_equal(there, value), name
+            assert there.dtype == value.dtype
+        elif name == "skipped":
+            assert (there.to_list(), len(there)) == (value.to_list(), 1)
+        else:
+            assert there == value, name
+
+
+def test_what_is_half_written_is_not_there(tmp_path):
+    checkpoint = checkpoints.Checkpoint(str(tmp_path), "run")
+    near = meetings.Near(np.array([1]), np.array([2]), np.array([0.5]))
+    with (
+        patch.object(checkpoints.ipc, "new_file", side_effect=OSError("disk full")),
+        pytest.raises(Exception, match=r"disk full.*every machine"),
+    ):
+        checkpoint.save("near", 0, checkpoints.near_rows(near))
+    assert checkpoint.recall("near", 0) is None
+    assert checkpoint.finished("near") is None
+
+
+def test_a_block_is_read_for_those_who_asked_and_for_nobody_else():
+    block = OneBlock(["zero", None, "two", "three"])
+    rows = [np.array([0, 3], np.uint32), np.array([3], np.uint32)]
+    answers = dict(read_texts(5, block, Skipped(), [Ask(1, rows[0]), Ask(2, rows[1])]))
+    for asker, wanted in zip((1, 2), rows, strict=True):
+        found, texts = meetings.joined_texts([answers[asker]])
+        assert found.tolist() == numbered(5, wanted).tolist()
+        assert texts.to_pylist() == [block.texts[row] for row in wanted]
+    assert list(read_texts(5, None, Skipped(), [])) == []
+
+
+def test_one_crowd_of_neighbours_is_verified_in_many_places():
+    first, second = np.triu_indices(3_000, 1)
+    found = Candidates(first.astype(np.int64), second.astype(np.int64), 1)
+    sizes = {target: len(part.first) for target, part in meetings.pairs_by_place(found, 4)}
+    assert len(sizes) > 1
+
+
+def test_components_of_one_task_are_those_of_the_kernel():
+    source = np.random.default_rng(3)
+    a, b = source.integers(0, 500, (2, 300)).astype(np.uint32)
+    labels = _kernels.components(a, b, 500)
+    edges = components.contracted(Edges(a.astype(np.int64) << 32, b.astype(np.int64) << 32))
+    there = dict(zip((edges.documents >> 32).tolist(), (edges.others >> 32).tolist(), strict=True))
+    assert there == {i: int(label) for i, label in enumerate(labels) if label != i}
