@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from truth import truth
 
@@ -15,8 +16,12 @@ Numbers = npt.NDArray[np.int64]
 class Judge:
     """Holds the exact truth of one corpus and measures answers by it."""
 
-    def __init__(self, path: Path, unit: str, k: int, threshold: float) -> None:
+    def __init__(
+        self, path: Path, unit: str, k: int, threshold: float, first: int | None = None
+    ) -> None:
         exact = truth(path, unit, k, threshold)
+        if first is not None:  # an answer about the first documents only
+            exact = exact.filter(pc.less(exact["b"], first))
         ids = pq.read_table(path, columns=["id"])["id"].to_pylist()
         self.rows = {name: row for row, name in enumerate(ids)}
         self.keys = exact["a"].to_numpy().astype(np.int64) * len(ids) + exact["b"].to_numpy()
