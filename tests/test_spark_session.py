@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -24,7 +23,6 @@ from nearly.engines.spark.failures import translated
 
 NEARLY = str(Path(sys.executable).with_name("nearly"))
 TEXT = "the quick brown fox jumps over the lazy dog and then it sleeps in the sun for a while"
-needs_java = pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java")
 
 
 @pytest.fixture(name="table")
@@ -150,14 +148,12 @@ def test_who_is_at_home(master: str, here: bool) -> None:
 
 
 @needs_java
-@needs_java
 def test_a_master_that_spark_does_not_know(table: Path) -> None:
     said = failed("find", table, "--master", "nonsense")
     assert "Spark could not be started: " in said
     assert "Master" in said
 
 
-@needs_java
 @needs_java
 def test_a_setting_that_java_refuses(table: Path) -> None:
     said = failed("find", table, "--engine", "spark", "--spark-conf", "spark.driver.memory=1xyz")
@@ -454,7 +450,6 @@ print(session.range(3).mapInArrow(lambda batches: batches, "id long").count())
 
 
 @needs_java
-@needs_java
 def test_a_session_is_quiet_and_its_own_errors_come_back(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", SESSION],
@@ -473,7 +468,6 @@ def test_a_session_is_quiet_and_its_own_errors_come_back(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-@needs_java
 @needs_java
 def test_a_folder_of_parts_is_deduplicated_into_another(tmp_path: Path) -> None:
     texts = [TEXT, TEXT + " again", "something else altogether, and nothing like it", None]
