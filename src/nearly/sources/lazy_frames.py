@@ -63,6 +63,19 @@ class LazyFrameSource:
         )
         self.partitions = Partitions(reading)
 
+    def without_other_columns(self) -> "LazyFrameSource":
+        """The same documents, where nobody will ask for rows with all their columns."""
+        id_column, text_column = self.looked_at
+        names = [name for name in self.looked_at if name]
+        fields = [self.schema.field(name) for name in names]
+        return LazyFrameSource(
+            self.frame.select(*names),
+            pa.schema(fields),
+            name=self.name,
+            id_column=id_column,
+            text_column=text_column,
+        )
+
     def type_of(self, column: str) -> pa.DataType:
         """The type in which `documents` gives a column that comes along."""
         self.partitions.reading.check_also(column)

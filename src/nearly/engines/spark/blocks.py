@@ -7,20 +7,23 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.ipc as ipc
+from pyspark import RDD
+from pyspark.serializers import NoOpSerializer
 from pyspark.sql import functions
 
 from nearly.engines.spark.exchange import each, whole
-from nearly.engines.spark.packing import pack, unpack
 from nearly.engines.spark.signing import Block, Plan
 
 if TYPE_CHECKING:
-    from pyspark import RDD
     from pyspark.sql import SparkSession
 
 __all__ = ["blocks_of", "stamp_of"]
 
 #: Bytes of files in a block: a task has something to do, and its texts can be held.
 LEAST_BLOCK, LARGEST_BLOCK = 2**20, 2**26
+#: Of what is no file, how large it all is is not known.
+UNKNOWN_BLOCK = 2**24
 #: Every partition may send to every other one, so there are not more of them than this.
 MOST_PARTITIONS = 4_096
 
@@ -36,24 +39,30 @@ def blocks_of(session: SparkSession, source: Any) -> RDD[Block]:
 
 def _size_of_block(size: int, cores: int) -> int:
     """As many blocks as there are cores, or a multiple of it, of blocks that can be held."""
+    if not size:
+        return UNKNOWN_BLOCK
     rounds = min(-(-size // (cores * LARGEST_BLOCK)), MOST_PARTITIONS // cores) or 1
     return max(-(-size // (cores * rounds)), LEAST_BLOCK)
 
 
 def _blocks_of_frame(source: Any) -> RDD[Block]:
-    """Each partition's rows as one block: packed by Spark's Arrow, so that no row is seen."""
-    packed = source.frame.mapInArrow(_pack_all, "packed binary").rdd
-    there = whole(packed.mapPartitionsWithIndex(partial(_block_of_rows, source.partitions)))
-    return _with_first_rows(there) if source.needs_row_counts else there
+    """Each partition's rows as one block.
+
+    They come as the Arrow batches that Spark makes of a frame when it is collected: rows would
+    be spelt out one by one, and packed cells would go through Spark's slow writer of rows.
+    """
+    context = source.frame.sparkSession.sparkContext
+    there = source.frame._jdf.toArrowBatchRdd().toJavaRDD()
+    batches: RDD[bytes] = RDD(there, context, NoOpSerializer())
+    step = partial(_block_of_batches, source.partitions)
+    blocks = whole(batches.mapPartitionsWithIndex(step))
+    return _with_first_rows(blocks) if source.needs_row_counts else blocks
 
 
-def _pack_all(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        yield pa.record_batch([pa.array([pack(batch)], pa.binary())], names=["packed"])
-
-
-def _block_of_rows(partitions: Any, number: int, rows: Iterable[Any]) -> Iterator[Block]:
-    yield partitions.block_of(number, [unpack(row.packed) for row in rows])
+def _block_of_batches(partitions: Any, number: int, batches: Iterable[bytes]) -> Iterator[Block]:
+    schema = partitions.reading.schema
+    read = [ipc.read_record_batch(pa.py_buffer(batch), schema) for batch in batches]
+    yield partitions.block_of(number, read)
 
 
 def _with_first_rows(blocks: RDD[Block]) -> RDD[Block]:

@@ -81,6 +81,8 @@ class SparkEngine:
     ) -> SparkCorpus:
         """Every partition signs its block; then equal ids meet, and equal texts."""
         self._begin("read and sign")
+        if keep is None and hasattr(source, "frame"):
+            source = source.without_other_columns()
         blocks = blocks_of(self._session, source)
         plan = Plan(
             settings=settings,
@@ -130,7 +132,7 @@ class SparkEngine:
         total = _sum([tally for tally, _ in found])
         plan = plan.with_k(total.characters / max(1, total.documents))
         if any(tally.documents and k != plan.settings.text.whole_k for tally, k in found):
-            again = partial(steps.sign_again, plan, skipped.another())
+            again = partial(steps.sign_again, plan, skipped.another(), self._checkpoint)
             signed = kept(each(meet(blocks, signed), again))
             found = signed.map(steps.tally).collect()
         return plan, signed, [tally for tally, _ in found]

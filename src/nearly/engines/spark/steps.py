@@ -64,12 +64,21 @@ def sign(
     return signed
 
 
-def sign_again(plan: Plan, skipped: Skips, _: int, state: tuple[Block, Signed]) -> Signed:
+def sign_again(
+    plan: Plan,
+    skipped: Skips,
+    checkpoint: Checkpoint | None,
+    number: int,
+    state: tuple[Block, Signed],
+) -> Signed:
     """What was signed with another k than all documents suggest."""
     block, signed = state
     if signed.k == plan.settings.text.whole_k:
         return signed
-    return signing.sign_block(block, skipped, plan)
+    signed = signing.sign_block(block, skipped, plan)
+    if checkpoint is not None:
+        checkpoint.save("signed", number, checkpoints.signed_rows(signed))
+    return signed
 
 
 def tally(signed: Signed) -> tuple[Tally, int]:
