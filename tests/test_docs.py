@@ -87,8 +87,9 @@ def test_the_terminal_session_of_the_readme_is_real(
 
 
 def test_the_python_example_of_the_readme_runs(desk: Path) -> None:
+    part = README[README.index("**From Python:**") : README.index("All options:")]
     names: dict[str, object] = {}
-    for block in blocks(README, "python"):
+    for block in blocks(part, "python"):
         exec(block, names)  # noqa: S102
     pairs = names["found"].pairs.to_pylist()  # type: ignore[attr-defined]
     assert [(p["id_a"], p["id_b"]) for p in pairs] == [("a", "b")]
