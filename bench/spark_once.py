@@ -10,14 +10,16 @@ Spark holds.
 
 import argparse
 import json
+import tempfile
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import harness
 from pyspark.sql import DataFrame, SparkSession
-from session import session
 from stages import Stages
+
+from nearly.engines.spark.session import open_session
 
 SETTINGS: dict[str, Any] = {"unit": "char", "k": 5, "threshold": 0.8, "raw": True}
 #: How often the driver's heap is looked at, in seconds.
@@ -84,8 +86,9 @@ def main() -> None:
     parser.add_argument("--partitions", type=int, help="spread the documents evenly over so many")
     asked = parser.parse_args()
     work = VERBS[asked.verb]
-    sockets = {"python__unix__domain__socket__enabled": "true"}  # as in sessions of nearly's own
-    with session(asked.master, ui__enabled="true", ui__port="0", **sockets) as spark:
+    with tempfile.TemporaryDirectory() as scratch:
+        conf = {"spark.ui.enabled": "true", "spark.ui.port": "0", "spark.local.dir": scratch}
+        spark = open_session(asked.master, conf)
         work(asked.warm_up)
         source = asked.path
         if asked.partitions:
@@ -103,6 +106,7 @@ def main() -> None:
             "python_peak_bytes": harness.peak_bytes(),
             "heap_peak_bytes": heap.stop() if alone else None,
         }
+        spark.stop()
     print(json.dumps(told, default=str))
 
 

@@ -32,7 +32,7 @@ QUIET: Final = Path(__file__).with_name("quiet.properties")
 LOOPBACK: Final = "127.0.0.1"
 #: What they log is raised as well.
 LOGGERS: Final = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
-LOGGING: Final = "spark.driver.extraJavaOptions"
+JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 
 
 def open_session(master: str | None, conf: Mapping[str, str]) -> SparkSession:
@@ -98,7 +98,7 @@ def _start(wanted: Mapping[str, str]) -> None:
     conf = SparkConf(loadDefaults=False)
     for key, value in (_our_defaults(master) | elsewhere | dict(wanted)).items():
         conf.set(key, value)
-    conf.set(LOGGING, _quiet(conf.get(LOGGING, "") or ""))
+    conf.set(JAVA_OPTIONS, _quiet(conf.get(JAVA_OPTIONS, "") or ""))
     variables = {"PYSPARK_PYTHON": _python(dict(conf.getAll()))}
     if is_here(master):
         variables["SPARK_LOCAL_IP"] = os.environ.get("SPARK_LOCAL_IP") or LOOPBACK
@@ -133,6 +133,8 @@ def _our_defaults(master: str) -> dict[str, str]:
         # All the work is done in the driver; three quarters are for Python and for the disk.
         gibibytes = max(1, available_memory() // 2**30 // 4)
         defaults["spark.driver.memory"] = f"{gibibytes}g"
+        # Java only passes bytes on: what it compiles with more effort comes too late.
+        defaults[JAVA_OPTIONS] = "-XX:TieredStopAtLevel=1"
     return defaults
 
 
