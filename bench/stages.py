@@ -41,6 +41,7 @@ def summary(stage: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": stage.get("description") or stage["name"],
         "tasks": stage["numTasks"],
+        "run_time": stage["executorRunTime"],
         "shuffled_bytes": stage["shuffleWriteBytes"],
         "median_task": middle,
         "slowest_task": slowest,

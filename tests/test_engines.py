@@ -38,7 +38,7 @@ SENTENCES = st.lists(WORDS, max_size=12).map(" ".join)
 CORPORA = st.lists(SENTENCES, min_size=1, max_size=14)
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
-few_examples = settings(max_examples=3)
+few_examples = settings(max_examples=2)
 on_every_engine = pytest.mark.parametrize("run", ALL)
 on_spark = pytest.mark.parametrize("run", ON_SPARK)
 

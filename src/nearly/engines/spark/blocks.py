@@ -12,7 +12,7 @@ from pyspark import RDD
 from pyspark.serializers import NoOpSerializer
 from pyspark.sql import functions
 
-from nearly.engines.spark.exchange import each, whole
+from nearly.engines.spark.exchange import each, kept, whole
 from nearly.engines.spark.signing import Block, Plan
 
 if TYPE_CHECKING:
@@ -49,13 +49,14 @@ def _blocks_of_frame(source: Any) -> RDD[Block]:
     """Each partition's rows as one block.
 
     They come as the Arrow batches that Spark makes of a frame when it is collected: rows would
-    be spelt out one by one, and packed cells would go through Spark's slow writer of rows.
+    be spelt out one by one, and packed cells would go through Spark's slow writer of rows. They
+    are kept: computed again, a frame may give its rows in another order.
     """
     context = source.frame.sparkSession.sparkContext
     there = source.frame._jdf.toArrowBatchRdd().toJavaRDD()
     batches: RDD[bytes] = RDD(there, context, NoOpSerializer())
     step = partial(_block_of_batches, source.partitions)
-    blocks = whole(batches.mapPartitionsWithIndex(step))
+    blocks = kept(whole(batches.mapPartitionsWithIndex(step)))
     return _with_first_rows(blocks) if source.needs_row_counts else blocks
 
 
