@@ -54,6 +54,13 @@ def test_tables_are_lazy_frames_of_the_users_session():
     assert len(found) == 2
 
 
+def test_columns_are_taken_by_their_names_dots_and_all(tmp_path):
+    table = table_of(["the same text"] * 2).rename_columns(["the.id", "the.text"])
+    frame = frame_of(table, 2)
+    options = {"id": "the.id", "text": "the.text", "checkpoint": str(tmp_path)}
+    assert nearly.find(frame, **options).to_arrow().num_rows == 1
+
+
 def test_a_missing_column_is_named():
     frame = frame_of(table_of(["a", "b"]), 1)
     with pytest.raises(nearly.MissingError, match=r"'body'.*text"):
@@ -71,18 +78,21 @@ def test_an_error_in_a_worker_is_the_error_of_one_machine():
 
 
 @pytest.mark.parametrize("most_edges", [0, 10_000])
-def test_components_are_connected_in_rounds_or_at_once(most_edges):
+def test_components_are_connected_in_rounds_or_at_once(most_edges, tmp_path):
     size, partitions = 400, 3
     order = np.random.default_rng(2).permutation(size)
     ends = np.stack([order[:-1], order[1:]])[:, np.arange(size - 1) % 100 != 0]
     edges = [Edges(ends.max(axis=0)[i::3], ends.min(axis=0)[i::3]) for i in range(partitions)]
     there = session().sparkContext.parallelize(edges, partitions)
-    parts = connecting.connect(there, size, partitions, most_edges).collect()
+    parts = connecting.connect(
+        there, size, partitions, folder=str(tmp_path), most_edges=most_edges
+    ).collect()
     labels = np.arange(size)
     for part in parts:
         labels[part.documents] = part.others
     for chain in np.split(order, [1, 101, 201, 301]):
         assert set(labels[chain]) == {chain.min()}
+    assert any(tmp_path.rglob("part-*")) == (most_edges == 0), "rounds are kept"
 
 
 HASHED = {"threshold": 0.6, "method": "lsh"}

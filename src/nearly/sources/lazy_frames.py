@@ -63,13 +63,12 @@ class LazyFrameSource:
         )
         self.partitions = Partitions(reading)
 
-    def without_other_columns(self) -> "LazyFrameSource":
-        """The same documents, where nobody will ask for rows with all their columns."""
+    def with_frame(self, narrower: Any) -> "LazyFrameSource":
+        """The same documents of a frame that has only the columns that are looked at."""
         id_column, text_column = self.looked_at
-        names = [name for name in self.looked_at if name]
-        fields = [self.schema.field(name) for name in names]
+        fields = [self.schema.field(name) for name in self.looked_at if name]
         return LazyFrameSource(
-            self.frame.select(*names),
+            narrower,
             pa.schema(fields),
             name=self.name,
             id_column=id_column,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from nearly.engines.spark.signing import Block, Plan
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["blocks_of", "stamp_of"]
+__all__ = ["blocks_of", "narrowed", "stamp_of"]
 
 #: Bytes of files in a block: a task has something to do, and its texts can be held.
 LEAST_BLOCK, LARGEST_BLOCK = 2**20, 2**26
@@ -66,10 +67,23 @@ def _block_of_batches(partitions: Any, number: int, batches: Iterable[bytes]) ->
     yield partitions.block_of(number, read)
 
 
+def narrowed(source: Any) -> Any:
+    """Of a frame only the columns that are looked at; readers of files leave out others anyway."""
+    if not hasattr(source, "frame"):
+        return source
+    names = [quoted(name) for name in source.looked_at if name]
+    return source.with_frame(source.frame.select(*names))
+
+
+def quoted(name: str) -> str:
+    """A column's name that Spark takes as it stands, dots and all."""
+    return f"`{name.replace('`', '``')}`"
+
+
 def _with_first_rows(blocks: RDD[Block]) -> RDD[Block]:
     """Ids are row numbers: each block is told where it begins."""
     counts = blocks.map(_count_rows).collect()
-    starts = [sum(counts[:i]) for i in range(len(counts))]
+    starts = [0, *itertools.accumulate(counts)]
     return each(blocks, partial(_starting, starts))
 
 
@@ -87,7 +101,8 @@ def stamp_of(source: Any, plan: Plan) -> str:
     if not hasattr(source, "frame"):
         return str(source.stamp())
     wanted = [column for column in (*source.looked_at, plan.also) if column]
-    hashed = functions.xxhash64(functions.monotonically_increasing_id(), *wanted)
+    columns = [functions.col(quoted(column)) for column in wanted]
+    hashed = functions.xxhash64(functions.monotonically_increasing_id(), *columns)
     rows = source.frame.select(hashed.alias("hash"))
     # In two halves: a sum of whole 64-bit hashes may be too long for a number of Spark's.
     low = rows.hash.bitwiseAND(functions.lit(2**32 - 1))

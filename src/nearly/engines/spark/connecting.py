@@ -22,16 +22,22 @@ if TYPE_CHECKING:
 
 __all__ = ["connect"]
 
-#: Edges that one task connects in about a second, with some hundred megabytes.
+#: Edges that one task connects in some ten seconds, with some hundred megabytes.
 MOST_EDGES = 4_000_000
 
 
 def connect(
-    edges: RDD[Edges], count: int, partitions: int, most_edges: int = MOST_EDGES
+    edges: RDD[Edges],
+    count: int,
+    partitions: int,
+    *,
+    folder: str | None = None,
+    most_edges: int = MOST_EDGES,
 ) -> RDD[Edges]:
     """For every document but the first of its component, the first; each once.
 
-    There are `count` edges, before each partition has connected its own.
+    There are `count` edges, before each partition has connected its own. Rounds are kept in
+    `folder`, or in the session's own, so that what is lost is not computed from the first one on.
     """
     edges = each(edges, _contracted)
     if count > most_edges:
@@ -40,6 +46,8 @@ def connect(
     if count <= most_edges:
         gathered = deliver(send(edges, _to_one), partitions)
         return each(gathered, _united_and_contracted)
+    if folder is not None and edges.context.getCheckpointDir() is None:
+        edges.context.setCheckpointDir(folder)
     state = None
     while True:
         grown = _round(edges, partitions)
@@ -55,7 +63,7 @@ def _round(edges: RDD[Edges], partitions: int) -> RDD[Edges]:
     large = each(_exchanged(edges, partitions, both_ways=True), _large_star)
     small = kept(each(_exchanged(large, partitions, both_ways=False), _small_star))
     if edges.context.getCheckpointDir() is not None:
-        small.checkpoint()  # so that what is lost is not computed from the first round on
+        small.checkpoint()
     return small
 
 

@@ -16,7 +16,7 @@ from nearly.auditing import Audit, draw, judge
 from nearly.corpora import Progress
 from nearly.engines.base import Counts, Skips, nothing_read
 from nearly.engines.spark import joining, looking, numbers, steps
-from nearly.engines.spark.blocks import blocks_of, stamp_of
+from nearly.engines.spark.blocks import blocks_of, narrowed, stamp_of
 from nearly.engines.spark.buckets import Candidates
 from nearly.engines.spark.checkpoints import Checkpoint, fingerprint
 from nearly.engines.spark.connecting import connect
@@ -81,8 +81,8 @@ class SparkEngine:
     ) -> SparkCorpus:
         """Every partition signs its block; then equal ids meet, and equal texts."""
         self._begin("read and sign")
-        if keep is None and hasattr(source, "frame"):
-            source = source.without_other_columns()
+        if keep is None:  # nobody will ask for whole rows
+            source = narrowed(source)
         blocks = blocks_of(self._session, source)
         plan = Plan(
             settings=settings,
@@ -270,7 +270,8 @@ class SparkEngine:
         if self._gathered is None or self._gathered[0] is not near:
             partitions = corpus.partitions
             edges = each(meet(near.states, corpus.later), steps.edges)
-            labels = connect(edges, len(near) + corpus.counts.copies, partitions)
+            count = len(near) + corpus.counts.copies
+            labels = connect(edges, count, partitions, folder=self._folder)
             travelled = deliver(send(meet(labels, near.states), steps.labels_travel), partitions)
             known = meet(meet(corpus.signed, corpus.later), travelled)
             pieces = deliver(send(known, partial(steps.pieces_travel, partitions)), partitions)

@@ -14,7 +14,7 @@ from nearly.engines.spark.buckets import Ask, Candidates
 from nearly.engines.spark.hashing import place_of, scattered
 from nearly.engines.spark.numbers import Numbers, blocks_of, by_target, places_of, rows_of
 from nearly.settings import Settings
-from nearly.stages.pairs import Documents
+from nearly.stages.pairs import Documents, different
 from nearly.stages.verify import cut, verify
 
 __all__ = [
@@ -123,7 +123,6 @@ def similarities(
     """As `verify`, block by block, so that no more sets are held than fit."""
     found = np.empty(len(first))
     for block in cut(first, second, np.diff(spans(texts)[0])):
-        some, places = np.unique(np.concatenate([first[block], second[block]]), return_inverse=True)
-        a, b = np.split(places.astype(np.uint32), 2)
+        some, (a, b) = different(first[block], second[block])
         found[block] = verify(take_strings(texts, some), a, b, settings, threshold)
     return found
