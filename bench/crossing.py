@@ -92,7 +92,7 @@ RATIOS = {16: "exact 16 times slower", 1: "equal", 1 / 16: "exact 16 times faste
 
 def drawn(rows: list[dict[str, Any]]) -> bytes:
     """How much longer the join takes, over documents; both axes are logarithmic."""
-    from nearly.plots import Drawing, render
+    from nearly.drawing.curve import Drawing, render
 
     most = max(row["documents"] for row in rows)
     panels = [(unit, length) for unit in ("char", "word") for length in LENGTHS]
@@ -111,7 +111,7 @@ def drawn(rows: list[dict[str, Any]]) -> bytes:
 
 
 def panel(number: int, title: str, rows: list[dict[str, Any]], most: int) -> Iterator[Any]:
-    from nearly.plots import FAINT, Label, Line
+    from nearly.drawing.curve import FAINT, Label, Line
 
     left = number % len(LENGTHS) * PANEL_WIDTH + LEFT
     top = number // len(LENGTHS) * PANEL_HEIGHT + ABOVE

@@ -15,9 +15,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 import nearly
-from nearly import evaluation
-from nearly.evaluation import Cut, PairCounts
-from nearly.linkages import link
+from nearly.evaluation import agreement
+from nearly.evaluation.agreement import Cut, PairCounts
+from nearly.evaluation.linkage import link
 
 #: What the truth speaks of: every pair; those it labels; those across two tables; or it knows
 #: only some of the true pairs, so that nothing found can be called false.
@@ -144,10 +144,10 @@ def _measure(data: Path, each: LabelledSet) -> dict[str, Any]:
     pairs = _in_scope(found.pairs, data, each, table)
     linked = link(pairs, gold, table["id"])
     thresholds = [n / 20 for n in range(round(each.lowest * 20), 20)]
-    cuts = evaluation.sweep(linked.found, linked.gold, thresholds)
+    cuts = agreement.sweep(linked.found, linked.gold, thresholds)
     stated = next(cut for cut in cuts if cut.threshold == each.stated)
     at_stated = pairs.filter(pc.greater_equal(pairs["similarity"], each.stated))
-    whole = evaluation.evaluate(link(at_stated, gold, table["id"]).found, linked.gold)
+    whole = agreement.evaluate(link(at_stated, gold, table["id"]).found, linked.gold)
     row = {
         "set": each.name,
         "documents": table.num_rows,

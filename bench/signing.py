@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from nearly.pipeline import choose_banding
 from nearly.settings import Settings, TextSettings
-from nearly.stages.sign import sign
+from nearly.stages.signature import sign
 
 SHORTEST = 1_000
 CORPORA = ("debian", "newsgroups", "licences")

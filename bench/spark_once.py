@@ -19,7 +19,7 @@ import harness
 from pyspark.sql import DataFrame, SparkSession
 from stages import Stages
 
-from nearly.engines.spark.session import open_session
+from nearly.engines.spark.session.session import open_session
 
 SETTINGS: dict[str, Any] = {"unit": "char", "k": 5, "threshold": 0.8, "raw": True}
 #: How often the driver's heap is looked at, in seconds.

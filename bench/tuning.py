@@ -19,7 +19,7 @@ import truth
 
 import nearly
 from nearly import api
-from nearly.tuning import Banding
+from nearly.tuning.banding import Banding
 
 CORPORA = ("debian/docs", "licences/docs", "tweets/troll-300k")
 THRESHOLD, RECALL, K = 0.8, 0.99, 5

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import nearly
-from nearly import evaluation
-from nearly.linkages import link
-from nearly.mentions import differing_in_mentions
+from nearly.evaluation import agreement
+from nearly.evaluation.linkage import link
+from nearly.evaluation.mention import differing_in_mentions
 from nearly.settings import TextSettings
 from nearly.textbook import jaccard, normalise, shingles
 
@@ -93,4 +93,4 @@ def _similarities(
 def _recall(found: pa.Table, pairs: list[tuple[str, str]]) -> float | None:
     gold = pa.table({"id_a": [a for a, _ in pairs], "id_b": [b for _, b in pairs]})
     linked = link(found, gold)
-    return evaluation.evaluate(linked.found, linked.gold).pairs.recall
+    return agreement.evaluate(linked.found, linked.gold).pairs.recall

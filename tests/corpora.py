@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from nearly import api, pipeline
-from nearly.engines.corpus import LocalCorpus
+from nearly.documents.local import LocalCorpus
 from nearly.engines.local import LocalEngine
-from nearly.tuning import Banding
+from nearly.tuning.banding import Banding
 
 WORDS = [f"{a}{b}{c}" for a in "bcdfglm" for b in "aeiou" for c in "nrst"]
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from clusters import QUICK_JAVA
 
 import nearly
-from nearly.engines.spark.session import open_session
+from nearly.engines.spark.session.session import open_session
 from nearly.sources import part
 
 PLACE = "its place"

@@ -9,7 +9,7 @@ import click
 import pyarrow.parquet as pq
 import pytest
 
-from nearly.cli.options import size
+from nearly.cli.option import size
 from nearly.cli.program import COMMANDS, nearly, run
 
 ROOT = Path(__file__).parent.parent

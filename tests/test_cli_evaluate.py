@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from nearly.cli import exits
+from nearly.cli import exit_code
 from nearly.cli.evaluate import evaluate, thresholds_of
 from nearly.errors import MissingError, NearlyError, SettingsError, SinkError, SourceError
 from nearly.sinks import write_table
@@ -43,7 +43,7 @@ def run(*arguments):
 
 def run_json(*arguments):
     code, out, _ = run(*arguments, "--json")
-    assert code == exits.CLEAN
+    assert code == exit_code.CLEAN
     return json.loads(out)
 
 
@@ -99,7 +99,7 @@ def test_recall_by_similarity_where_the_truth_has_similarities(folder):
 @pytest.mark.usefixtures("folder")
 def test_people_get_a_table_and_charts():
     code, out, err = run("pairs.parquet", "--gold", "gold.csv", "--sweep", "0.3:0.9:0.3")
-    assert (code, err) == (exits.CLEAN, "")
+    assert (code, err) == (exit_code.CLEAN, "")
     assert "by pair              0.6000       0.7500       0.6667" in out
     assert "0.90 to 0.95           2           0  ██" in out
     assert "0.6                       4       0.7500       0.7500       0.7500  best" in out
@@ -108,7 +108,7 @@ def test_people_get_a_table_and_charts():
 def test_ids_that_do_not_exist_are_listed_and_end_with_3(folder):
     (folder / "docs.csv").write_text("id,text\n" + "".join(f"{c},text\n" for c in "abcdef"))
     code, out, err = run("pairs.parquet", "--gold", "gold.csv", "--documents", "docs.csv")
-    assert code == exits.INCOMPLETE
+    assert code == exit_code.INCOMPLETE
     assert "2 ids that no document has, whose rows were left out: x, y" in err
     assert "6 documents" in out
     _, out, _ = run("pairs.parquet", "--gold", "gold.csv", "--documents", "docs.csv", "--json")

@@ -4,7 +4,7 @@ import pyarrow.csv
 import pytest
 from click.testing import CliRunner
 
-from nearly.cli import exits
+from nearly.cli import exit_code
 from nearly.cli.mentions import mentions
 from nearly.errors import SinkError
 
@@ -20,7 +20,7 @@ def test_groups_are_written(tmp_path):
     source, gold = tmp_path / "tweets.csv", tmp_path / "gold.csv"
     source.write_text("id,text\n7,@ann rain\n8,@bob rain\n9,snow\n")
     code, said = run(str(source), "-o", str(gold))
-    assert code == exits.CLEAN
+    assert code == exit_code.CLEAN
     assert "2 documents in 1 group" in said
     assert pyarrow.csv.read_csv(gold).to_pydict() == {"id": [7, 8], "cluster": [0, 0]}
     with pytest.raises(SinkError, match="exists"):
@@ -30,7 +30,7 @@ def test_groups_are_written(tmp_path):
 def test_no_groups_are_an_empty_table(tmp_path):
     source, gold = tmp_path / "tweets.csv", tmp_path / "gold.csv"
     source.write_text("id,text\n7,@ann rain\n")
-    assert run(str(source), "-o", str(gold))[0] == exits.CLEAN
+    assert run(str(source), "-o", str(gold))[0] == exit_code.CLEAN
     assert gold.read_text().splitlines() == ["id,cluster"]
 
 
@@ -38,5 +38,5 @@ def test_bad_records_are_listed(tmp_path):
     source = tmp_path / "tweets.csv"
     source.write_text("id,text\n7,@ann rain\n8,\n")
     code, said = run(str(source), "-o", str(tmp_path / "gold.csv"))
-    assert code == exits.INCOMPLETE
+    assert code == exit_code.INCOMPLETE
     assert "null text" in said

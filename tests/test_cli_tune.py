@@ -10,7 +10,7 @@ from corpora import clustered
 
 from nearly.cli.curve import curve_lines
 from nearly.cli.program import run
-from nearly.tuning import Banding, areas
+from nearly.tuning.banding import Banding, areas
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearly.evaluation import Linkage, evaluate, sweep
+from nearly.evaluation.agreement import Linkage, evaluate, sweep
 
 DOCUMENTS = 9
 

@@ -12,18 +12,17 @@ PACKAGE = Path(__file__).parents[1] / "src" / "nearly"
 #: From the ground up; a room may import its own floor's package and all floors below.
 FLOORS = [
     {"errors"},
-    {"arrays", "limits", "settings", "schemas", "families", "quadrature", "_kernels", "stop_words"},
-    {"methods", "tuning", "costs", "plots", "textbook", "results"},
+    {"arrays", "limits", "settings", "schemas", "_kernels"},
+    {"tuning", "textbook", "results"},
+    {"documents"},
     {"stages"},
-    {"corpora"},
-    {"survivors", "tables", "searching", "auditing"},
     {"engines", "sources", "sinks", "plans"},
-    {"comparing", "counting", "sampling", "evaluation"},
-    {"linkages", "mentions", "scores", "charts"},
-    {"pipeline", "advising"},
-    {"running"},
+    {"comparison", "evaluation"},
+    {"drawing"},
+    {"pipeline", "advice"},
+    {"run"},
     {"api"},
-    {"cli", "terminal", "__main__"},
+    {"cli", "__main__"},
 ]
 #: Each lives beside these and must not know them.
 STRANGERS = {
@@ -71,7 +70,9 @@ def test_imports_point_down(room: str, other: str) -> None:
     assert other not in STRANGERS.get(room, set())
 
 
-@pytest.mark.parametrize("module", ["nearly", "nearly.cli", "nearly.tuning", "nearly.settings"])
+@pytest.mark.parametrize(
+    "module", ["nearly", "nearly.cli", "nearly.tuning.banding", "nearly.settings"]
+)
 def test_nothing_heavy_is_imported_early(module: str) -> None:
     code = f"import sys, {module}; print(*{{m.split('.')[0] for m in sys.modules}})"
     loaded = subprocess.run(
@@ -83,7 +84,7 @@ def test_nothing_heavy_is_imported_early(module: str) -> None:
 def test_only_the_engine_imports_spark() -> None:
     users = {file for file in PACKAGE.rglob("*.py") if packages_of(file) & {"pyspark", "py4j"}}
     assert users
-    assert {file.parent for file in users} == {PACKAGE / "engines" / "spark"}
+    assert all(PACKAGE / "engines" / "spark" in file.parents for file in users)
 
 
 def packages_of(file: Path) -> set[str]:

@@ -19,13 +19,13 @@ from nearly.plans import (
     Decision,
     Plan,
     apply_plan,
-    applying,
     check_plan,
     load_plan,
     make_plan,
+    removal,
     save_plan,
 )
-from nearly.plans.files import File, digest_of
+from nearly.plans.file import File, digest_of
 
 SETTINGS = {"threshold": 0.8, "text": {"unit": "char", "stop_words": ("a", "the")}}
 
@@ -293,7 +293,7 @@ class TestRefusing:
                 (folder / name).write_text("precious")
             return found
 
-        monkeypatch.setattr(applying, "digest_of", swap_after_hashing)
+        monkeypatch.setattr(removal, "digest_of", swap_after_hashing)
         decisions = apply_plan(replace(plan, removals=plan.removals[:1]))
         assert outcomes(decisions) == ["refused"]
         assert decisions[0].reason.endswith("changed while it was checked")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nearly import _kernels
 from nearly.arrays import spans
-from nearly.textbook import signatures as specification
+from nearly.textbook import signature as specification
 
 SCHEMES = {
     "one-permutation": specification.one_permutation_signature,

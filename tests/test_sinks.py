@@ -25,8 +25,8 @@ from hypothesis import strategies as st
 
 from nearly.errors import SinkError, SourceError
 from nearly.schemas import PAIRS
-from nearly.sinks import Outputs, check_output, groups, staging, write_table
-from nearly.sinks.places import blaming
+from nearly.sinks import Outputs, check_output, row_group, staged_file, write_table
+from nearly.sinks.place import blaming
 
 TEXT_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 BINARY_ENDINGS = (".parquet", ".arrow", ".feather", ".ipc")
@@ -48,7 +48,7 @@ ROWS = [
 @pytest.fixture(autouse=True)
 def _small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few thousand rows are several groups: small tests then show what large files do."""
-    monkeypatch.setattr(groups, "GROUP_ROWS", 2 * groups.UNIT_ROWS)
+    monkeypatch.setattr(row_group, "GROUP_ROWS", 2 * row_group.UNIT_ROWS)
 
 
 def pairs(rows: list[tuple[str, str, float]]) -> pa.Table:
@@ -82,11 +82,11 @@ def names_in(folder: Path) -> set[str]:
 
 def failing(error: BaseException) -> Iterator[pa.RecordBatch]:
     """One group, which is written, and then an error."""
-    yield pairs([("a", "b", 0.5)]).take([0] * groups.GROUP_ROWS).to_batches()[0]
+    yield pairs([("a", "b", 0.5)]).take([0] * row_group.GROUP_ROWS).to_batches()[0]
     raise error
 
 
-class FullDisk(staging._StagedFile):
+class FullDisk(staged_file._StagedFile):
     """Fails where the operating system would: below the handling of errors."""
 
     def write(self, _: Any, /) -> int:
@@ -138,7 +138,7 @@ class TestEveryFormat:
     ) -> None:
         path = tmp_path / f"pairs{ending}"
         path.write_bytes(b"old")
-        monkeypatch.setattr(staging, "_StagedFile", FullDisk)
+        monkeypatch.setattr(staged_file, "_StagedFile", FullDisk)
         with pytest.raises(SinkError, match=r"pairs.*the disk is full; free some space"):
             write_table(pairs(ROWS), PAIRS, path, force=True)
         assert path.read_bytes() == b"old"
@@ -222,8 +222,8 @@ def test_columns_of_every_type(tmp_path: Path) -> None:
 def test_many_groups_keep_their_order(
     tmp_path: Path, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(groups, "GROUP_ROWS", 10**6)
-    monkeypatch.setattr(groups, limit, 2 * groups.UNIT_ROWS)
+    monkeypatch.setattr(row_group, "GROUP_ROWS", 10**6)
+    monkeypatch.setattr(row_group, limit, 2 * row_group.UNIT_ROWS)
     rows = [(f"a{i}", f"b{i}", float(i)) for i in range(5_000)]
     for ending in FEW_ENDINGS:
         write_table(pairs(rows), PAIRS, tmp_path / f"pairs{ending}")
@@ -373,14 +373,14 @@ class TestOverwriting:
     def test_a_folder_that_cannot_be_synced_is_no_failure(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        sync = staging._sync
+        sync = staged_file._sync
 
         def sync_files_only(path: Path) -> None:
             if path.is_dir():
                 raise OSError(errno.EINVAL, "Invalid argument")
             sync(path)
 
-        monkeypatch.setattr(staging, "_sync", sync_files_only)
+        monkeypatch.setattr(staged_file, "_sync", sync_files_only)
         write_table(pairs(ROWS), PAIRS, tmp_path / "pairs.csv")
         assert read(tmp_path / "pairs.csv") == ROWS
 

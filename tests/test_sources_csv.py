@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nearly.errors import UnreadableError
-from nearly.sources import quick_csv
-from nearly.sources.database import Database
-from nearly.sources.delimited import DelimitedPart
-from nearly.sources.quick_csv import QuickCsv
+from nearly.sources.formats import quick_csv
+from nearly.sources.formats.database import Database
+from nearly.sources.formats.delimited import DelimitedPart
+from nearly.sources.formats.quick_csv import QuickCsv
 
 ATOMS = ['"', '""', ",", "\t", "\r", "\n", "\r\n", " ", "NULL", "\\", "#", "\ufeff", "é", "😀", "a"]
 INSERTED = [b'"', b" ", b",", b"\t", b"\n", b"\r", b"\xff", b"\xed\xa0\x80", b"\0", b'" "', b' "']

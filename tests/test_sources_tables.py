@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from sources_reading import assert_rows_match, documents, ids_and_texts, rows
 
 from nearly.errors import MissingError, SourceError, UnreadableError
-from nearly.sources import Skipped, careful_csv, open_source, part, quick_csv
+from nearly.sources import Skipped, open_source, part
+from nearly.sources.formats import careful_csv, quick_csv
 
 TABLE = pa.table({"id": [3, 1, 2], "text": ["a b", "c", "d é"], "extra": [1.5, None, 0.5]})
 EXPECTED = [(3, "a b"), (1, "c"), (2, "d é")]

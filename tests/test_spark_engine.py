@@ -16,8 +16,8 @@ from corpora import clustered
 from engines import Run, collected, frame_of, session
 
 import nearly
-from nearly.engines.spark import connecting
-from nearly.engines.spark.components import Edges
+from nearly.engines.spark import component
+from nearly.engines.spark.partition.component import Edges
 
 pytestmark = needs_java
 HERE = Run(None, 8_192)
@@ -84,7 +84,7 @@ def test_components_are_connected_in_rounds_or_at_once(most_edges, tmp_path):
     ends = np.stack([order[:-1], order[1:]])[:, np.arange(size - 1) % 100 != 0]
     edges = [Edges(ends.max(axis=0)[i::3], ends.min(axis=0)[i::3]) for i in range(partitions)]
     there = session().sparkContext.parallelize(edges, partitions)
-    parts = connecting.connect(
+    parts = component.connect(
         there, size, partitions, folder=str(tmp_path), most_edges=most_edges
     ).collect()
     labels = np.arange(size)

@@ -18,8 +18,8 @@ from pyspark.errors import PySparkException
 import nearly
 from nearly import errors
 from nearly.cli.program import run
-from nearly.engines.spark import java, masters
-from nearly.engines.spark.failures import translated
+from nearly.engines.spark.session import java, master
+from nearly.engines.spark.session.failure import translated
 
 NEARLY = str(Path(sys.executable).with_name("nearly"))
 TEXT = "the quick brown fox jumps over the lazy dog and then it sleeps in the sun for a while"
@@ -126,9 +126,9 @@ def test_one_of_several_masters_is_enough() -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        masters.check_reachable(f"spark://127.0.0.1:1,127.0.0.1:{port}")
+        master.check_reachable(f"spark://127.0.0.1:1,127.0.0.1:{port}")
     with pytest.raises(errors.EngineError, match=f"127.0.0.1:1: .*; 127.0.0.1:{port}: "):
-        masters.check_reachable(f"spark://127.0.0.1:1,127.0.0.1:{port}")
+        master.check_reachable(f"spark://127.0.0.1:1,127.0.0.1:{port}")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_one_of_several_masters_is_enough() -> None:
     ],
 )
 def test_who_is_at_home(master: str, here: bool) -> None:
-    assert masters.is_here(master) == here
+    assert master.is_here(master) == here
 
 
 @needs_java
@@ -420,7 +420,7 @@ SESSION = """
 import signal, sys, warnings
 warnings.simplefilter("error")
 import nearly
-from nearly.engines.spark.session import open_session, translated
+from nearly.engines.spark.session.session import open_session, translated
 
 def stop(number, frame): ...
 signal.signal(signal.SIGINT, stop)

@@ -11,16 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearly import _kernels, textbook
-from nearly.engines.spark import buckets, checkpoints, components, copies, joining, meetings
-from nearly.engines.spark.buckets import Ask, Candidates, Sketches, Work
-from nearly.engines.spark.components import Edges
-from nearly.engines.spark.numbers import blocks_of, by_target, numbered, rows_of
-from nearly.engines.spark.signing import Plan, read_texts, sign_block
+from nearly.engines.spark import checkpoint as checkpoints
+from nearly.engines.spark.partition import bucket as buckets
+from nearly.engines.spark.partition import component as components
+from nearly.engines.spark.partition import copy as copies
+from nearly.engines.spark.partition import join as joining
+from nearly.engines.spark.partition import verification as meetings
+from nearly.engines.spark.partition.bucket import Ask, Candidates, Sketches, Work
+from nearly.engines.spark.partition.component import Edges
+from nearly.engines.spark.partition.number import blocks_of, by_target, numbered, rows_of
+from nearly.engines.spark.partition.signed_block import Plan, read_texts, sign_block
 from nearly.settings import Settings
 from nearly.sources import Skipped
-from nearly.stages.candidates import candidates
-from nearly.stages.pairs import split_pairs
-from nearly.tuning import Banding
+from nearly.stages.candidate import candidates
+from nearly.stages.pair import split_pairs
+from nearly.tuning.banding import Banding
 
 numbers = st.integers(0, 2**20)
 

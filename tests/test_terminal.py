@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from nearly.terminal import harmless, print_pairs, short
+from nearly.cli.terminal import harmless, print_pairs, short
 
 
 def shown(

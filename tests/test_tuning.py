@@ -13,10 +13,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from nearly import tuning
 from nearly.errors import SettingsError
-from nearly.families import MinHash, Sketch
-from nearly.tuning import Banding, areas, curve
+from nearly.tuning import banding as tuning
+from nearly.tuning.banding import Banding, areas, curve
+from nearly.tuning.family import MinHash, Sketch
 
 EXAMPLES = json.loads((Path(__file__).parent / "data" / "examples.json").read_text("utf-8"))
 BANDS = st.integers(1, 500)
@@ -318,11 +318,11 @@ def test_bad_goals_are_refused(call, message):
 
 def test_nothing_heavy_is_imported():
     heavy = {"numpy", "scipy", "pyarrow", "duckdb"}
-    code = "import sys, nearly.tuning; print(*sys.modules)"
+    code = "import sys, nearly.tuning.banding; print(*sys.modules)"
     listed = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    assert "nearly.tuning" in listed
+    assert "nearly.tuning.banding" in listed
     assert not heavy & set(listed)
 
 

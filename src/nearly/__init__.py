@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from nearly.limits import spare_address_space
 
 if TYPE_CHECKING:
-    from nearly.advising import Advice
+    from nearly.advice.advice import Advice
     from nearly.api import dedup, find, tune
-    from nearly.comparing import compare
+    from nearly.comparison import compare
     from nearly.errors import (
         EngineError,
         MissingError,
@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Advice": "nearly.advising",
+    "Advice": "nearly.advice.advice",
     "Comparison": "nearly.results",
     "Deduplicated": "nearly.results",
     "EngineError": "nearly.errors",
@@ -64,7 +64,7 @@ _HOMES = {
     "SourceError": "nearly.errors",
     "TextSettings": "nearly.settings",
     "UnreadableError": "nearly.errors",
-    "compare": "nearly.comparing",
+    "compare": "nearly.comparison",
     "dedup": "nearly.api",
     "find": "nearly.api",
     "tune": "nearly.api",

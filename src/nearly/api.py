@@ -7,20 +7,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 from nearly import pipeline
 from nearly.errors import SettingsError
 from nearly.results import Deduplicated, Found
-from nearly.running import (
-    Running,
-    Silence,
-    on_one_machine,
-    opened,
-    runs_on_spark,
-    skipped_records,
-)
+from nearly.run import Running, Silence, on_one_machine, opened, runs_on_spark, skipped_records
 from nearly.settings import Options, Settings
 from nearly.sources import Skipped
-from nearly.survivors import Keep
+from nearly.stages.survivor import Keep
 
 if TYPE_CHECKING:
-    from nearly.advising import Advice, Chooser
+    from nearly.advice.advice import Advice, Chooser
 
 __all__ = ["dedup", "find", "tune"]
 
@@ -71,7 +64,7 @@ def tune(
     of both areas) or nearest (the rule of the papers); `bands` and `rows` overrule it. Takes
     what `find` takes, and runs on one machine.
     """
-    from nearly import advising
+    from nearly.advice import advice
 
     settings, running = _divided(arguments)
     if runs_on_spark(source, running):
@@ -80,9 +73,9 @@ def tune(
             "DataFrame give a sample, as in frame.sample(0.01).toArrow()"
         )
     if source is None:
-        return advising.advise(settings, chooser, documents)
+        return advice.advise(settings, chooser, documents)
     with on_one_machine(source, running) as (surveyed, engine):
-        return advising.survey(
+        return advice.survey(
             surveyed,
             settings,
             engine,

@@ -15,10 +15,10 @@ from nearly.engines.base import Corpus, Engine
 from nearly.results import Deduplicated, Found
 from nearly.settings import Settings
 from nearly.sources import Skipped, Source
-from nearly.stages.candidates import HUBS
-from nearly.stages.verify import exact_ratio
-from nearly.survivors import Keep
-from nearly.tuning import Banding, background, explicit, for_recall
+from nearly.stages.candidate import HUBS
+from nearly.stages.survivor import Keep
+from nearly.stages.verification import exact_ratio
+from nearly.tuning.banding import Banding, background, explicit, for_recall
 
 __all__ = ["dedup", "find"]
 

@@ -7,7 +7,7 @@ these files; the body of a command imports what it needs.
 import sys
 from typing import NoReturn
 
-from nearly.cli import stopping
+from nearly.cli import interrupt
 from nearly.limits import spare_address_space
 
 __all__ = ["main"]
@@ -15,14 +15,14 @@ __all__ = ["main"]
 
 def main() -> NoReturn:
     """The entry point of the installed command."""
-    stopping.on_signals()
+    interrupt.on_signals()
     spare_address_space()
     try:
         from nearly.cli.program import run
-    except stopping.Stopped as stopped:
+    except interrupt.Stopped as stopped:
         sys.exit(stopped.exit_code)
     # A name of a file may hold bytes that are no text in any encoding.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     code = run(sys.argv[1:])
-    stopping.never()
+    interrupt.never()
     sys.exit(code)

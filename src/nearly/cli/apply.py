@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nearly.cli import exits, report
-from nearly.cli.messages import say
-from nearly.cli.sections import Command, option
+from nearly.cli import exit_code, report
+from nearly.cli.message import say
+from nearly.cli.section import Command, option
 
 if TYPE_CHECKING:
     from nearly.plans import Decision
@@ -54,11 +54,11 @@ def apply(plan: Path, yes: bool, trash: Path | None) -> int:
         + (f", {left:,} left alone" if left else "")
         + ("" if yes or not agreed else "; --yes does it")
     )
-    return exits.INCOMPLETE if left else exits.CLEAN
+    return exit_code.INCOMPLETE if left else exit_code.CLEAN
 
 
 def _show(decision: Decision, action: str) -> None:
-    from nearly.terminal import harmless, short
+    from nearly.cli.terminal import harmless, short
 
     removal = decision.removal
     if decision.outcome in ("remove", "done"):

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nearly.cli import exits
-from nearly.cli import options as shared
-from nearly.cli.sections import Command, option
+from nearly.cli import exit_code
+from nearly.cli import option as shared
+from nearly.cli.section import Command, option
 from nearly.errors import MissingError, UnreadableError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def compare(a: str, b: str, append: Path | None, as_json: bool, **options: Any) 
     nearly compare a.txt b.txt --unit word --k 3 --append results.tsv
     """
     from nearly.cli.journal import append_comparison
-    from nearly.comparing import compare as compare_texts
+    from nearly.comparison import compare as compare_texts
 
     arguments = shared.library_arguments(options)
     comparison = compare_texts(_read(a), _read(b), name_a=a, name_b=b, **arguments)
@@ -50,12 +50,12 @@ def compare(a: str, b: str, append: Path | None, as_json: bool, **options: Any) 
     else:
         for label, value in _lines(comparison):
             click.echo(f"{label:<28}{value}")
-    return exits.CLEAN
+    return exit_code.CLEAN
 
 
 def _read(name: str) -> str:
     """The text of a file; a table is a text like any other here."""
-    from nearly.sources.texts import NotTextError, decode, open_bytes
+    from nearly.sources.formats.encoding import NotTextError, decode, open_bytes
 
     try:
         if name == "-":
@@ -71,7 +71,7 @@ def _read(name: str) -> str:
 
 
 def _lines(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    from nearly.terminal import harmless, short
+    from nearly.cli.terminal import harmless, short
 
     unit = f"{comparison.unit} {comparison.k}-shingles"
     yield "A", f"{harmless(comparison.name_a)} ({comparison.shingles_a:,} {unit})"

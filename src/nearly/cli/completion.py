@@ -2,8 +2,8 @@
 
 import click
 
-from nearly.cli import exits
-from nearly.cli.sections import Command
+from nearly.cli import exit_code
+from nearly.cli.section import Command
 
 __all__ = ["completion"]
 
@@ -25,4 +25,4 @@ def completion(context: click.Context, shell: str) -> int:
     assert script is not None  # noqa: S101 - the choices above are click's own
     root = context.find_root().command
     click.echo(script(root, {}, "nearly", "_NEARLY_COMPLETE").source())
-    return exits.CLEAN
+    return exit_code.CLEAN

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from nearly.tuning import Banding, Similarities
+from nearly.tuning.banding import Banding, Similarities
 
 __all__ = ["curve_lines"]
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nearly.cli import options as shared
+from nearly.cli import option as shared
 from nearly.cli import report
 from nearly.cli.engine import engine_at_work, is_spark
 from nearly.cli.progress import watched
-from nearly.cli.sections import Command, option
+from nearly.cli.section import Command, option
 from nearly.errors import SinkError
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ def engine_at_work(*, spark: bool) -> Iterator[None]:
         return
     import logging
 
-    from nearly.engines.spark.failures import translated
-    from nearly.engines.spark.java import end_java
+    from nearly.engines.spark.session.failure import translated
+    from nearly.engines.spark.session.java import end_java
 
     # A command that is stopped while it waits for Java would show traces of py4j's.
     logging.getLogger().addHandler(logging.NullHandler())

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from nearly.cli import exits, report
-from nearly.cli import options as shared
-from nearly.cli.messages import say
-from nearly.cli.sections import Command, option
+from nearly.cli import exit_code, report
+from nearly.cli import option as shared
+from nearly.cli.message import say
+from nearly.cli.section import Command, option
 from nearly.errors import MissingError, SettingsError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nearly.evaluation import Cut, Evaluation, Linkage
-    from nearly.linkages import Linked
+    from nearly.evaluation.agreement import Cut, Evaluation, Linkage
+    from nearly.evaluation.linkage import Linked
 
 __all__ = ["evaluate", "thresholds_of"]
 
@@ -68,8 +68,8 @@ def evaluate(
     nearly evaluate pairs.parquet --gold gold.csv --sweep 0.3:0.95:0.05 --plot accuracy.svg
     nearly evaluate clusters.csv --gold gold.csv --documents corpus.parquet --json
     """
-    from nearly import evaluation, scores
-    from nearly.plots import check_format
+    from nearly.drawing.curve import check_format
+    from nearly.evaluation import agreement, score
     from nearly.sinks import check_place
 
     thresholds = thresholds_of(sweep) if sweep is not None else []
@@ -78,15 +78,15 @@ def evaluate(
         check_place(plot, force=force)
     linked = _read(found, gold, documents, columns)
     _check_sweep(linked.found, found, thresholds)
-    measured = evaluation.evaluate(linked.found, linked.gold)
-    cuts = evaluation.sweep(linked.found, linked.gold, thresholds)
+    measured = agreement.evaluate(linked.found, linked.gold)
+    cuts = agreement.sweep(linked.found, linked.gold, thresholds)
     if plot is not None:
         _draw(measured, cuts, plot, force=force)
     if as_json:
         unknown = {"unknown_ids": list(linked.unknown)}
-        report.print_json(scores.as_members(measured, cuts) | unknown)
+        report.print_json(score.as_members(measured, cuts) | unknown)
     else:
-        for line in scores.lines(measured, cuts):
+        for line in score.lines(measured, cuts):
             click.echo(line)
     return _say_unknown(linked, gold)
 
@@ -112,7 +112,7 @@ def _bad_sweep(given: str, why: str) -> SettingsError:
 
 
 def _read(found: str, gold: str, documents: str | None, columns: dict[str, Any]) -> Linked:
-    from nearly.linkages import link
+    from nearly.evaluation.linkage import link
     from nearly.sources import read_table
 
     with tempfile.TemporaryDirectory(prefix="nearly-") as folder:
@@ -158,17 +158,17 @@ def _check_sweep(found: Linkage, name: str, thresholds: Sequence[float]) -> None
 def _say_unknown(linked: Linked, gold: str) -> int:
     """Ids of the truth that no document has: listed, left out, and no clean run."""
     if not linked.unknown:
-        return exits.CLEAN
+        return exit_code.CLEAN
     count = report.count(len(linked.unknown), "id")
     named = ", ".join(linked.unknown[: report.MOST_NAMED])
     more = ", …" if len(linked.unknown) > report.MOST_NAMED else ""
     say(f"{gold} has {count} that no document has, whose rows were left out: {named}{more}")
-    return exits.INCOMPLETE
+    return exit_code.INCOMPLETE
 
 
 def _draw(measured: Evaluation, cuts: Sequence[Cut], plot: Path, *, force: bool) -> None:
-    from nearly.charts import draw
-    from nearly.plots import check_format, render
+    from nearly.drawing.chart import draw
+    from nearly.drawing.curve import check_format, render
     from nearly.sinks import Outputs
 
     if not measured.bars:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nearly.cli import options as shared
+from nearly.cli import option as shared
 from nearly.cli import report
 from nearly.cli.engine import engine_at_work, is_spark
 from nearly.cli.progress import watched
-from nearly.cli.sections import Command, option
+from nearly.cli.section import Command, option
 
 if TYPE_CHECKING:
     from nearly.results import Found
@@ -120,7 +120,7 @@ def _show(found: Found, output: Path | str | None, *, as_json: bool, quiet: bool
             }
         )
     elif output is None:
-        from nearly.terminal import print_pairs
+        from nearly.cli.terminal import print_pairs
 
         print_pairs(found.top.to_pylist(), sys.stdout)
         # Before the summary, should both go to the same place.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nearly.cli import exits, report
-from nearly.cli import options as shared
-from nearly.cli.messages import say
-from nearly.cli.sections import Command, option
+from nearly.cli import exit_code, report
+from nearly.cli import option as shared
+from nearly.cli.message import say
+from nearly.cli.section import Command, option
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,11 +64,11 @@ def mentions(
         say(f"skipped {record['record']}: {record['reason']}")
     if len(skipped) > report.MOST_NAMED:
         say(f"skipped {len(skipped):,} in all")
-    return exits.INCOMPLETE if len(skipped) else exits.CLEAN
+    return exit_code.INCOMPLETE if len(skipped) else exit_code.CLEAN
 
 
 def _groups(source: tuple[str, ...], reading: dict[str, Any], skipped: Skipped) -> pa.Table:
-    from nearly.mentions import differing_in_mentions
+    from nearly.evaluation.mention import differing_in_mentions
     from nearly.sources import open_source
 
     with tempfile.TemporaryDirectory(prefix="nearly-") as folder:

@@ -11,8 +11,8 @@ from typing import Final
 import click
 from click.exceptions import Exit, NoArgsIsHelpError
 
-from nearly.cli import exits, stopping
-from nearly.cli.messages import complain, say
+from nearly.cli import exit_code, interrupt
+from nearly.cli.message import complain, say
 from nearly.errors import NearlyError
 
 __all__ = ["nearly", "run"]
@@ -75,7 +75,7 @@ def run(arguments: Sequence[str]) -> int:
         return _invoke(arguments)
     except BaseException as error:
         # What fails after a stop was asked for, fails because of it.
-        stopped = stopping.requested()
+        stopped = interrupt.requested()
         if stopped is not None:
             complain("stopped")
             return stopped.exit_code
@@ -87,20 +87,20 @@ def _explain(error: BaseException) -> int:
     match error:
         case NoArgsIsHelpError():
             error.show()
-            return exits.USAGE
+            return exit_code.USAGE
         case click.ClickException():
             complain(_one_line(error))
-            return exits.USAGE
+            return exit_code.USAGE
         case NearlyError():
             complain(str(error))
-            return exits.code_of(error)
+            return exit_code.code_of(error)
         case BrokenPipeError():
             _write_no_more()  # whoever read this output has seen enough
-            return exits.BROKEN_PIPE
+            return exit_code.BROKEN_PIPE
         case OSError(errno=errno.ENOSPC):
             _write_no_more()
             complain("the disk is full; free some space, or give another disk with --temporary")
-            return exits.USAGE
+            return exit_code.USAGE
     raise error
 
 

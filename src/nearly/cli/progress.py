@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nearly.cli import stopping
+from nearly.cli import interrupt
 
 if TYPE_CHECKING:
-    from nearly.corpora import Progress
+    from nearly.documents.corpus import Progress
 
 __all__ = ["watched"]
 
@@ -21,13 +21,13 @@ def watched(*, quiet: bool) -> Iterator[Watch]:
     """Bars where stderr is a terminal that can draw them, and nobody asked for quiet."""
     if quiet or not sys.stderr.isatty() or os.environ.get("TERM") in ("dumb", "unknown"):
         yield Watch(None)
-        stopping.check()
+        interrupt.check()
         return
-    from nearly.terminal import Bars
+    from nearly.cli.terminal import Bars
 
     with Bars() as bars:
         yield Watch(bars)
-        stopping.check()
+        interrupt.check()
 
 
 class Watch:
@@ -37,13 +37,13 @@ class Watch:
         self._bars = bars
 
     def stage(self, name: str, total: int | None) -> None:
-        """See `nearly.corpora.Progress`."""
-        stopping.check()
+        """See `nearly.documents.corpus.Progress`."""
+        interrupt.check()
         if self._bars is not None:
             self._bars.stage(name, total)
 
     def advance(self, steps: int = 1) -> None:
-        """See `nearly.corpora.Progress`."""
-        stopping.check()
+        """See `nearly.documents.corpus.Progress`."""
+        interrupt.check()
         if self._bars is not None:
             self._bars.advance(steps)

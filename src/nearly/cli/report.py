@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nearly.cli import exits
-from nearly.cli.messages import say
+from nearly.cli import exit_code
+from nearly.cli.message import say
 from nearly.errors import SinkError
 
 if TYPE_CHECKING:
-    from nearly.advising import Advice
+    from nearly.advice.advice import Advice
     from nearly.results import Deduplicated, Found
     from nearly.settings import Settings
     from nearly.sinks import Outputs
@@ -117,8 +117,8 @@ def say_skipped(result: Found | Deduplicated | Advice, listed_in: object | None)
 def ending(result: Found | Deduplicated | Advice, *, fail: bool = False) -> int:
     """The exit code of a run that finished."""
     if result.statistics["skipped"]:
-        return exits.INCOMPLETE
-    return exits.FOUND if fail else exits.CLEAN
+        return exit_code.INCOMPLETE
+    return exit_code.FOUND if fail else exit_code.CLEAN
 
 
 def check_outputs(*places: Path | str | None, force: bool, spark: bool) -> None:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nearly.cli import exits, report
-from nearly.cli import options as shared
-from nearly.cli.messages import say
+from nearly.cli import exit_code, report
+from nearly.cli import option as shared
+from nearly.cli.message import say
 from nearly.cli.progress import watched
-from nearly.cli.sections import Command, option
+from nearly.cli.section import Command, option
 from nearly.errors import SettingsError
-from nearly.tuning import approximate_threshold
+from nearly.tuning.banding import approximate_threshold
 
 if TYPE_CHECKING:
-    from nearly.advising import Advice, Choice
-    from nearly.sampling import Estimate
+    from nearly.advice.advice import Advice, Choice
+    from nearly.advice.sample import Estimate
 
 __all__ = ["tune"]
 
@@ -132,7 +132,7 @@ def tune(
     _show(advice, similarities, as_json=as_json)
     _warn(advice)
     if not source:
-        return exits.CLEAN
+        return exit_code.CLEAN
     if not quiet:
         for line in _read(advice):
             say(line)
@@ -161,7 +161,7 @@ def _checked(similarities: Sequence[float]) -> Sequence[float]:
 
 def _check_outputs(plot: Path | None, skipped: Path | None, *, force: bool) -> None:
     if plot is not None:
-        from nearly.plots import check_format
+        from nearly.drawing.curve import check_format
         from nearly.sinks import check_place
 
         check_format(plot)
@@ -170,7 +170,7 @@ def _check_outputs(plot: Path | None, skipped: Path | None, *, force: bool) -> N
 
 
 def _write(advice: Advice, plot: Path | None, skipped: Path | None, *, force: bool) -> None:
-    from nearly.plots import check_format, draw_curve, render
+    from nearly.drawing.curve import check_format, draw_curve, render
     from nearly.sinks import Outputs
 
     with Outputs(force=force) as outputs:
@@ -185,7 +185,7 @@ def _write(advice: Advice, plot: Path | None, skipped: Path | None, *, force: bo
 
 
 def _show(advice: Advice, similarities: Sequence[float], *, as_json: bool) -> None:
-    from nearly.advising import points
+    from nearly.advice.advice import points
 
     at = points(advice.best.banding, similarities)
     if as_json:
@@ -247,7 +247,7 @@ def _interval(recall: Estimate) -> str:
 
 
 def _explanation_lines(choice: Choice) -> Iterator[str]:
-    from nearly.advising import explain
+    from nearly.advice.advice import explain
 
     facts = explain(choice.banding, choice.threshold)
     yield (

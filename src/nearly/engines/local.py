@@ -15,24 +15,26 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearly import _kernels, tables
+from nearly import _kernels
 from nearly.arrays import spans
-from nearly.auditing import Audit, audit
-from nearly.corpora import Progress
-from nearly.engines.base import REPEATED, Readable, Skips, nothing_read
-from nearly.engines.corpus import LocalCorpus
-from nearly.engines.memory import Budget
-from nearly.methods import choose_method, most_text_to_join
+from nearly.documents.budget import Budget
+from nearly.documents.corpus import Progress
+from nearly.documents.local import LocalCorpus
+from nearly.documents.number import Documents, different
+from nearly.documents.readable import REPEATED, Readable, Skips, nothing_read
 from nearly.settings import Settings
-from nearly.stages.candidates import candidates, unique
+from nearly.stages import table
+from nearly.stages.audit import Audit, audit
+from nearly.stages.candidate import candidates, unique
 from nearly.stages.cluster import Clusters, cluster
-from nearly.stages.copies import link_copies, spell_out_copies
+from nearly.stages.copy import link_copies, spell_out_copies
 from nearly.stages.join import Block, Workers, gather, join, memory_of
-from nearly.stages.pairs import Documents, Packed, Pairs, different, join_pairs, split_pairs
-from nearly.stages.sign import measure, sign
-from nearly.stages.verify import ShingleSets, cut, shingle_sets, verify
-from nearly.survivors import Keep, Removed, by_best_copy, rank, survivors
-from nearly.tuning import Banding
+from nearly.stages.pair import Packed, Pairs, join_pairs, split_pairs
+from nearly.stages.signature import measure, sign, sketch_words
+from nearly.stages.survivor import Keep, Removed, by_best_copy, rank, survivors
+from nearly.stages.verification import ShingleSets, cut, shingle_sets, verify
+from nearly.tuning.banding import Banding
+from nearly.tuning.method import choose_method, most_text_to_join
 
 __all__ = ["LocalEngine"]
 
@@ -91,7 +93,7 @@ class LocalEngine:
         keep: Keep | None,
     ) -> LocalCorpus:
         """Documents as they come, signed while the next ones are read."""
-        corpus = LocalCorpus(source, banding, self._budget, self._folder)
+        corpus = LocalCorpus(source, sketch_words(banding.permutations), self._budget, self._folder)
         self.progress.stage("read and sign", None)
         coming = self._hold(corpus, source.documents(skipped, keep.column if keep else None))
         self._decide(corpus, coming, settings, clusters_only=keep is not None)
@@ -284,25 +286,25 @@ class LocalEngine:
 
     def pair_table(self, corpus: LocalCorpus, pairs: Pairs) -> pa.Table:
         """See `tables`."""
-        return tables.pair_table(corpus, pairs, corpus.source.id_type)
+        return table.pair_table(corpus, pairs, corpus.source.id_type)
 
     def cluster_table(self, corpus: LocalCorpus, near: Pairs, clusters: Ranked) -> pa.Table:
         """See `tables`."""
-        return tables.cluster_table(corpus, clusters.clusters, near, corpus.source.id_type)
+        return table.cluster_table(corpus, clusters.clusters, near, corpus.source.id_type)
 
     def removed_table(self, corpus: LocalCorpus, removed: Removed) -> pa.Table:
         """See `tables`."""
-        return tables.removed_table(corpus, removed, corpus.source.id_type)
+        return table.removed_table(corpus, removed, corpus.source.id_type)
 
     def top(self, corpus: LocalCorpus, near: Pairs, pairs: Pairs) -> Callable[[], pa.Table]:
         """Read at once: a result must not hold on to the corpus."""
-        top = tables.top_table(corpus, near if len(near) else pairs, corpus.source.id_type)
+        top = table.top_table(corpus, near if len(near) else pairs, corpus.source.id_type)
         return lambda: top
 
     def kept(self, corpus: LocalCorpus, removed: Removed) -> Callable[[], Iterator[pa.RecordBatch]]:
         """Holds on to the source and to row numbers, not to the corpus."""
         source, rows = corpus.source, corpus.rows(removed.documents)
-        return lambda: tables.without_rows(source.rows(), rows)
+        return lambda: table.without_rows(source.rows(), rows)
 
     def _map(
         self, function: Callable[[Given], Made], items: Iterable[Given], width: int | None = None

@@ -11,10 +11,10 @@ folder is reached: paths are walked from the folder, one part at a time, through
 symbolic link.
 """
 
-from nearly.plans.applying import Decision, apply_plan, check_plan
-from nearly.plans.making import make_plan
+from nearly.plans.draft import make_plan
 from nearly.plans.plan import Plan, Removal
-from nearly.plans.saving import load_plan, save_plan
+from nearly.plans.plan_file import load_plan, save_plan
+from nearly.plans.removal import Decision, apply_plan, check_plan
 
 __all__ = [
     "Decision",

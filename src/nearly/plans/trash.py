@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from nearly.errors import SinkError
-from nearly.plans.files import File, RefusedError, descend, open_folder
+from nearly.plans.file import File, RefusedError, descend, open_folder
 from nearly.plans.plan import Removal
 
 __all__ = ["move", "open_trash"]

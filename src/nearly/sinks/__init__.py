@@ -9,9 +9,9 @@
 The ending of a file's name says its format, and every format has the same columns.
 """
 
-from nearly.sinks.outputs import Outputs, check_output, check_place_of_frame, write_table
-from nearly.sinks.parts import has_scheme
-from nearly.sinks.places import check_place
+from nearly.sinks.output import Outputs, check_output, check_place_of_frame, write_table
+from nearly.sinks.part_folder import has_scheme
+from nearly.sinks.place import check_place
 
 __all__ = [
     "Outputs",

@@ -11,11 +11,11 @@
 A source is made of parts (a file, a frame, a list), one kind of part a file here.
 """
 
-from nearly.sources.blocks import Block
-from nearly.sources.folders import tables_of_folder
-from nearly.sources.lazy_frames import LazyFrameSource
-from nearly.sources.names import id_of_name, name_of_id
-from nearly.sources.opening import open_source, read_table
+from nearly.sources.blocks.block import Block
+from nearly.sources.file_name import id_of_name, name_of_id
+from nearly.sources.folder import tables_of_folder
+from nearly.sources.formats.lazy_frame import LazyFrameSource
+from nearly.sources.opener import open_source, read_table
 from nearly.sources.skipped import Skipped
 from nearly.sources.source import Source
 

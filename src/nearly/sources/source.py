@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nearly.sources.blocks import Block, blocks_of
-from nearly.sources.carried import Spool, carry
-from nearly.sources.columns import check_column, choose_columns, id_type_of, unviewed
+from nearly.sources.blocks.block import Block, blocks_of
+from nearly.sources.blocks.fingerprint import stamp_of
+from nearly.sources.blocks.portable import Spool, carry
+from nearly.sources.column import check_column, choose_columns, id_type_of, unviewed
 from nearly.sources.part import Cut, Part, bytes_of_file
-from nearly.sources.reading import Reading
+from nearly.sources.reader import Reading
 from nearly.sources.skipped import Skipped
-from nearly.sources.stamps import stamp_of
 
 __all__ = ["Source"]
 

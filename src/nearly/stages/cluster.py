@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nearly import _kernels
+from nearly.documents.number import Documents
 from nearly.settings import Clustering
-from nearly.stages.pairs import Documents, Pairs
+from nearly.stages.pair import Pairs
 
 __all__ = ["Clusters", "cluster"]
 

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nearly import _kernels
-from nearly.stages.pairs import Documents, Packed, Pairs, join_pairs, split_pairs
+from nearly.documents.number import Documents
+from nearly.stages.pair import Packed, Pairs, join_pairs, split_pairs
 
 __all__ = ["Block", "Joined", "Workers", "gather", "join", "join_across", "memory_of"]
 

@@ -5,7 +5,7 @@ from, `signatures` the signature of nearly itself, bit by bit.
 """
 
 from nearly.textbook.normalisation import normalise
-from nearly.textbook.papers import (
+from nearly.textbook.paper import (
     WHITE_SPACE,
     agreement,
     bag,

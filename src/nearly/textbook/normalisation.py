@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Literal
 
 from nearly.settings import TextSettings
-from nearly.textbook.papers import WHITE_SPACE
+from nearly.textbook.paper import WHITE_SPACE
 
 __all__ = ["SCRIPTS_WITHOUT_SPACES", "normalise"]
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from nearly.engines.base import Counts, Skips
-from nearly.engines.spark.copies import Later
-from nearly.engines.spark.meetings import Near
-from nearly.engines.spark.signing import Block, Plan, Signed
-from nearly.methods import Choice
+from nearly.documents.corpus import Counts
+from nearly.documents.readable import Skips
+from nearly.engines.spark.partition.copy import Later
+from nearly.engines.spark.partition.signed_block import Block, Plan, Signed
+from nearly.engines.spark.partition.verification import Near
 from nearly.settings import Settings
+from nearly.tuning.method import Choice
 
 if TYPE_CHECKING:
     from pyspark import RDD

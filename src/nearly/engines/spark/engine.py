@@ -12,30 +12,31 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from nearly.auditing import Audit, draw, judge
-from nearly.corpora import Progress
-from nearly.engines.base import Counts, Skips, nothing_read
-from nearly.engines.spark import joining, looking, numbers, steps
-from nearly.engines.spark.blocks import blocks_of, narrowed, stamp_of
-from nearly.engines.spark.buckets import Candidates
-from nearly.engines.spark.checkpoints import Checkpoint, fingerprint
-from nearly.engines.spark.connecting import connect
-from nearly.engines.spark.copies import Later, Prints
+from nearly.documents.corpus import Counts, Progress
+from nearly.documents.readable import Skips, nothing_read
+from nearly.engines.spark import steps
+from nearly.engines.spark.block import blocks_of, narrowed, stamp_of
+from nearly.engines.spark.checkpoint import Checkpoint, fingerprint
+from nearly.engines.spark.component import connect
 from nearly.engines.spark.corpus import Held, HeldNear, SparkClusters, SparkCorpus
 from nearly.engines.spark.exchange import deliver, each, kept, meet, send
-from nearly.engines.spark.groups import Group
-from nearly.engines.spark.meetings import Near, Texts, joined_texts, texts_of
-from nearly.engines.spark.numbers import Numbers, by_target
-from nearly.engines.spark.rows import Tables
-from nearly.engines.spark.signing import Plan, Signed, Tally
-from nearly.engines.spark.tables import frame_of
-from nearly.methods import choose_method
+from nearly.engines.spark.partition import join, lookup, number
+from nearly.engines.spark.partition.bucket import Candidates
+from nearly.engines.spark.partition.copy import Later, Prints
+from nearly.engines.spark.partition.group import Group
+from nearly.engines.spark.partition.number import Numbers, by_target
+from nearly.engines.spark.partition.row import Tables
+from nearly.engines.spark.partition.signed_block import Plan, Signed, Tally
+from nearly.engines.spark.partition.verification import Near, Texts, joined_texts, texts_of
+from nearly.engines.spark.session.result_frame import frame_of
 from nearly.schemas import CLUSTERS, PAIRS, REMOVED, with_id_type
 from nearly.settings import Settings
-from nearly.stages.verify import exact_ratio
-from nearly.survivors import Keep
-from nearly.tables import top_table
-from nearly.tuning import Banding
+from nearly.stages.audit import Audit, draw, judge
+from nearly.stages.survivor import Keep
+from nearly.stages.table import top_table
+from nearly.stages.verification import exact_ratio
+from nearly.tuning.banding import Banding
+from nearly.tuning.method import choose_method
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -328,20 +329,20 @@ class SparkEngine:
         def read() -> pa.Table:
             best = near.best
             if not len(near):
-                parts = pairs.states.map(steps.pairs_of_rows).map(looking.best_pairs).collect()
-                best = looking.top_pairs(parts)
+                parts = pairs.states.map(steps.pairs_of_rows).map(lookup.best_pairs).collect()
+                best = lookup.top_pairs(parts)
             shown = self._look_up(corpus, np.unique(np.concatenate(best[:2])))
             return top_table(shown, shown.renumbered(best), corpus.plan.id_type)
 
         return read
 
-    def _look_up(self, corpus: SparkCorpus, documents: Numbers) -> looking.Few:
+    def _look_up(self, corpus: SparkCorpus, documents: Numbers) -> lookup.Few:
         """Ids and texts of a few documents; only their blocks are read."""
-        wanted = np.unique(numbers.blocks_of(documents)).tolist()
-        step = partial(looking.look_up, corpus.nothing_skipped, documents)
+        wanted = np.unique(number.blocks_of(documents)).tolist()
+        step = partial(lookup.look_up, corpus.nothing_skipped, documents)
         there = corpus.blocks.mapPartitionsWithIndex(step)
         found = there.context.runJob(there, list, wanted)
-        return looking.few(found, corpus.plan.id_type)
+        return lookup.few(found, corpus.plan.id_type)
 
     def join(self, corpus: SparkCorpus, threshold: Fraction) -> HeldNear:
         """Texts travel to every task that joins their group."""
@@ -351,7 +352,7 @@ class SparkEngine:
             self.verified += known["candidates"]
             return self._recalled(corpus, self._checkpoint, "near-exact")
         self._begin("join")
-        partitions, groups = corpus.partitions, joining.count_groups(corpus.text)
+        partitions, groups = corpus.partitions, join.count_groups(corpus.text)
         state = meet(corpus.blocks, meet(corpus.signed, corpus.later))
         travel = partial(steps.groups_travel, corpus.nothing_skipped, groups, partitions)
         step = partial(steps.join, groups, corpus.settings, threshold, partitions)
@@ -373,8 +374,8 @@ class SparkEngine:
         )
         threshold = exact_ratio(corpus.settings.threshold)
         step = partial(steps.search, corpus.nothing_skipped, shared, corpus.settings, threshold)
-        true = looking.all_pairs(each(state, step).collect())
-        claimed = looking.all_pairs(near.states.map(partial(steps.only_these, shared)).collect())
+        true = lookup.all_pairs(each(state, step).collect())
+        claimed = lookup.all_pairs(near.states.map(partial(steps.only_these, shared)).collect())
         share = len(drawn) / max(1, sum(counts))
         return judge(shared.value.documents, true[:2], claimed[:2], share=share)
 
@@ -415,7 +416,7 @@ def _back_in_blocks(met: RDD[list[Prints]]) -> RDD[Later]:
 
 def _counted(near: RDD[Near]) -> HeldNear:
     counts, best = zip(*near.map(steps.count_near).collect(), strict=True)
-    return HeldNear(near, sum(counts), best=looking.top_pairs(best))
+    return HeldNear(near, sum(counts), best=lookup.top_pairs(best))
 
 
 def _rows(counts: Sequence[Mapping[str, tuple[int, int]]], table: str) -> int:

@@ -11,34 +11,32 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearly.engines.base import REPEATED, Skips
-from nearly.engines.spark import (
-    buckets,
-    checkpoints,
-    copies,
-    groups,
-    joining,
-    looking,
-    meetings,
-    rows,
-    searching,
-    signing,
-)
-from nearly.engines.spark.buckets import Ask, Candidates, Keys, Sketches, Work
-from nearly.engines.spark.checkpoints import Checkpoint
-from nearly.engines.spark.components import Edges, united
-from nearly.engines.spark.copies import Later, Prints, Repeats
-from nearly.engines.spark.groups import Group, Piece
-from nearly.engines.spark.joining import Grouped, JoinedHere
-from nearly.engines.spark.meetings import Near, Texts
-from nearly.engines.spark.numbers import Numbers, numbered
-from nearly.engines.spark.packing import unpack
-from nearly.engines.spark.rows import Rows, Tables
-from nearly.engines.spark.signing import Block, Plan, Signed, Tally
+from nearly.documents.readable import REPEATED, Skips
+from nearly.engines.spark import checkpoint as checkpoints
+from nearly.engines.spark.checkpoint import Checkpoint
+from nearly.engines.spark.partition import bucket as buckets
+from nearly.engines.spark.partition import copy as copies
+from nearly.engines.spark.partition import group as groups
+from nearly.engines.spark.partition import join as joining
+from nearly.engines.spark.partition import lookup as looking
+from nearly.engines.spark.partition import row as rows
+from nearly.engines.spark.partition import search as searching
+from nearly.engines.spark.partition import signed_block as signing
+from nearly.engines.spark.partition import verification as meetings
+from nearly.engines.spark.partition.bucket import Ask, Candidates, Keys, Sketches, Work
+from nearly.engines.spark.partition.component import Edges, united
+from nearly.engines.spark.partition.copy import Later, Prints, Repeats
+from nearly.engines.spark.partition.group import Group, Piece
+from nearly.engines.spark.partition.join import Grouped, JoinedHere
+from nearly.engines.spark.partition.number import Numbers, numbered
+from nearly.engines.spark.partition.packet import unpack
+from nearly.engines.spark.partition.row import Rows, Tables
+from nearly.engines.spark.partition.signed_block import Block, Plan, Signed, Tally
+from nearly.engines.spark.partition.verification import Near, Texts
 from nearly.errors import SinkError
 from nearly.settings import Settings
-from nearly.survivors import Keep
-from nearly.tuning import Banding
+from nearly.stages.survivor import Keep
+from nearly.tuning.banding import Banding
 
 Chosen = npt.NDArray[np.bool_]
 

@@ -1,0 +1,345 @@
+"""From a goal, and perhaps a corpus, to the best few settings and what each of them would do."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from nearly.advice.bucket import fill_buckets
+from nearly.advice.sample import SIMILARITIES, Estimate, Sample, Vector, draw_sample
+from nearly.documents.corpus import Corpus, Progress
+from nearly.engines.local import LocalEngine
+from nearly.errors import SettingsError
+from nearly.settings import Settings
+from nearly.sources import Skipped, Source
+from nearly.stages.search import BINS
+from nearly.stages.verification import exact_ratio
+from nearly.tuning import cost as costs
+from nearly.tuning.banding import (
+    Banding,
+    Similarities,
+    approximate_threshold,
+    areas,
+    background,
+    expected_candidates,
+    expected_meetings,
+    expected_recall,
+    expected_seconds,
+    explicit,
+    half_point,
+    least_weighted_area,
+    meeting_recall,
+    nearest_threshold,
+    steepest_point,
+)
+from nearly.tuning.family import Family, MinHash
+from nearly.tuning.method import choose_method
+
+__all__ = ["Advice", "Choice", "Chooser", "advise", "choose", "explain", "points", "survey"]
+
+Chooser = Literal["goal", "area", "nearest"]
+
+#: How many settings are worked out and shown.
+FEW: Final = 5
+#: More documents than this are not signed for each setting: so many stand for all.
+MOST_SIGNED: Final = 100_000
+CURVE_POINTS: Final = 101
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """One setting, and what a run with it is expected to do."""
+
+    banding: Banding
+    threshold: float
+    recall: Estimate  # over the pairs that exist
+    meetings: float  # of pairs in buckets: a pair that shares three bands meets three times
+    candidates: Estimate  # pairs that meet, each counted once
+    in_vain: float  # candidates below the threshold
+    seconds: float
+    memory: int | None  # bytes; not known without a corpus
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON: the mathematics first, then what is expected."""
+        return explain(self.banding, self.threshold) | {
+            "recall": self.recall._asdict(),
+            "meetings": round(self.meetings),
+            "candidates": self.candidates._asdict(),
+            "candidates_in_vain": round(self.in_vain),
+            "seconds": self.seconds,
+            "memory": self.memory,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """The best few settings, the best one first, and what they were judged by."""
+
+    choices: tuple[Choice, ...]
+    threshold: float
+    documents: int  # distinct ones
+    similarities: Similarities  # shares of all pairs
+    sampled: int | None  # documents that were searched; none without a corpus
+    pairs: Estimate | None  # that reach the threshold
+    settings: Settings
+    skipped: pa.Table  # record, reason
+    statistics: dict[str, Any]
+
+    @property
+    def best(self) -> Choice:
+        """What a run should take."""
+        return self.choices[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON: the best setting, and all of them under `choices`."""
+        return self.best.to_dict() | {
+            "documents": self.documents,
+            "sampled": self.sampled,
+            "pairs": self.pairs and self.pairs._asdict(),
+            "similarities": [[s, share] for s, share in self.similarities if share > 0],
+            "choices": [choice.to_dict() for choice in self.choices],
+            "settings": self.settings.to_dict(),
+            "statistics": self.statistics,
+        }
+
+
+def explain(banding: Banding, threshold: float) -> dict[str, Any]:
+    """What the mathematics says of one setting at a threshold, as plain values."""
+    bands, rows = banding.bands, banding.rows
+    beside = areas(banding.family, threshold)
+    grid = [i / (CURVE_POINTS - 1) for i in range(CURVE_POINTS)]
+    return {
+        "bands": bands,
+        "rows": rows,
+        "permutations": banding.permutations,
+        "agreement": banding.agreement,
+        "threshold": threshold,
+        "approximate_threshold": approximate_threshold(bands, rows),
+        "half_point": half_point(bands, rows),
+        "steepest_point": steepest_point(bands, rows),
+        "recall_at_threshold": banding.recall(threshold),
+        "false_positive_area": beside.false_positive,
+        "false_negative_area": beside.false_negative,
+        "curve": [[s, banding.family.probability(s)] for s in grid],
+    }
+
+
+def points(banding: Banding, similarities: Sequence[float]) -> list[dict[str, float]]:
+    """What becomes of a pair of each of these similarities, and what it costs."""
+    band = MinHash().and_(banding.rows)
+    return [
+        {
+            "similarity": s,
+            "candidate": banding.family.probability(s),
+            "meetings": banding.bands * band.probability(s),
+            "verified": min(banding.family.probability(s), banding.filter.probability(s)),
+            "recall": banding.recall(s),
+        }
+        for s in similarities
+    ]
+
+
+def advise(settings: Settings, chooser: Chooser, documents: int) -> Advice:
+    """From the mathematics alone, for so many documents of which nothing is known."""
+    if documents < 2:
+        raise SettingsError(f"documents is {documents!r}; pairs need at least 2")
+    similarities = background(settings.text.unit)
+    bandings = choose(
+        settings, chooser, lambda banding: expected_seconds(banding, documents, similarities)
+    )
+    return Advice(
+        choices=tuple(
+            _by_mathematics(b, settings.threshold, documents, similarities) for b in bandings
+        ),
+        threshold=settings.threshold,
+        documents=documents,
+        similarities=similarities,
+        sampled=None,
+        pairs=None,
+        settings=settings,
+        skipped=Skipped(strict=False).table(),
+        statistics={"documents": documents, "skipped": 0, "empty": 0, "copies": 0},
+    )
+
+
+def choose(settings: Settings, chooser: Chooser, cost: Callable[[Banding], float]) -> list[Banding]:
+    """The settings worth a closer look; of those that meet a goal the cheapest ones."""
+    threshold, recall, most = settings.threshold, settings.recall, settings.permutations
+    if settings.bands is not None and settings.rows is not None:
+        found = [Banding(settings.bands, settings.rows)]
+    elif chooser == "nearest":
+        found = [nearest_threshold(most, threshold)]
+    elif chooser == "area":
+        found = [least_weighted_area(most, threshold)]
+    else:
+        found = meeting_recall(threshold, recall, most)
+    complete = [explicit(banding.bands, banding.rows, threshold, recall) for banding in found]
+    return sorted(complete, key=cost)[:FEW]
+
+
+def _by_mathematics(
+    banding: Banding, threshold: float, documents: int, similarities: Similarities
+) -> Choice:
+    recall = expected_recall(banding, threshold, similarities)
+    candidates = expected_candidates(banding, documents, similarities)
+    pairs = documents * (documents - 1) / 2
+    return Choice(
+        banding=banding,
+        threshold=threshold,
+        recall=Estimate(recall, recall, recall),
+        meetings=expected_meetings(banding, documents, similarities),
+        candidates=Estimate(candidates, candidates, candidates),
+        in_vain=pairs * areas(banding.family, threshold, similarities).false_positive,
+        seconds=expected_seconds(banding, documents, similarities),
+        memory=None,
+    )
+
+
+def survey(
+    source: Source,
+    settings: Settings,
+    engine: LocalEngine,
+    skipped: Skipped,
+    *,
+    chooser: Chooser,
+    sample: int,
+    progress: Progress,
+) -> Advice:
+    """From the corpus itself: some of its documents are searched exactly against all."""
+    # What is impossible is said before anything is read.
+    scout = choose(settings, chooser, lambda banding: expected_seconds(banding, MOST_SIGNED))[0]
+    start = time.perf_counter()
+    # No signature is needed of these documents, as for an exact run.
+    unsigned = replace(settings, method="exact")
+    corpus = engine.load(source, unsigned, Banding(1, 1), skipped, keep=None)
+    size = costs.Corpus(
+        documents=len(corpus),
+        text=int(corpus.lengths().sum()),
+        reading=time.perf_counter() - start,
+        threads=engine.threads,
+    )
+    drawn = draw_sample(
+        corpus, scout, sample, seed=settings.seed, threads=engine.threads, progress=progress
+    )
+    surveyed = _Surveyed(corpus, size, drawn, progress)
+    bandings = choose(settings, chooser, surveyed.cost)
+    method = choose_method(settings, size.documents, size.text, clusters_only=False)
+    partners = drawn.counts[:, _first_bin(settings.threshold) :].sum(axis=1)
+    return Advice(
+        choices=tuple(surveyed.foretell(banding) for banding in bandings),
+        threshold=settings.threshold,
+        documents=drawn.population,
+        similarities=drawn.similarities(),
+        sampled=len(drawn.documents),
+        pairs=drawn.estimate(partners / 2),
+        settings=settings.with_k(corpus.settings.text.whole_k),
+        skipped=skipped.table(),
+        statistics={
+            "documents": corpus.counts.documents,
+            "skipped": len(skipped),
+            "empty": corpus.counts.empty,
+            "copies": corpus.counts.copies,
+            "method": method.method,
+            "why": method.why,
+        },
+    )
+
+
+def _first_bin(threshold: float) -> int:
+    """The first bin of similarity that lies above the threshold, or on it."""
+    return math.ceil(exact_ratio(threshold) * BINS)
+
+
+class _Surveyed:
+    """A corpus of which a sample is known: what would a setting do with it?"""
+
+    def __init__(self, corpus: Corpus, size: costs.Corpus, sample: Sample, progress: Progress):
+        self._corpus, self._size, self._sample, self._progress = corpus, size, sample, progress
+        self._lengths = corpus.lengths()[sample.documents]
+        everyone = corpus.representatives
+        if len(everyone) > MOST_SIGNED:
+            random = np.random.default_rng(corpus.settings.seed)
+            everyone = np.sort(random.choice(everyone, MOST_SIGNED, replace=False))
+        self._signed = everyone
+
+    def cost(self, banding: Banding) -> float:
+        """Seconds, by the distribution of similarities alone: good for comparing settings."""
+        signing = costs.signing_seconds(self._size, banding)
+        meetings = banding.bands * float(self._sample.histogram @ SIMILARITIES**banding.rows)
+        return costs.seconds(self._size, self._work(banding, signing, meetings))
+
+    def foretell(self, banding: Banding) -> Choice:
+        """Sign with the run's own hash functions, count the buckets, and reckon."""
+        threshold = self._corpus.settings.threshold
+        meetings, candidates, signing = self._count(banding)
+        above = slice(_first_bin(threshold), None)
+        true = float(self._sample.histogram[above] @ _probabilities(banding.family)[above])
+        work = self._work(banding, signing, meetings)
+        return Choice(
+            banding=banding,
+            threshold=threshold,
+            recall=_recall(self._sample, banding, threshold),
+            meetings=meetings,
+            candidates=candidates,
+            in_vain=max(0.0, candidates.value - true),
+            seconds=costs.seconds(self._size, work),
+            memory=costs.memory(self._size, work),
+        )
+
+    def _work(self, banding: Banding, signing: float, meetings: float) -> costs.Work:
+        goes_on = _probabilities(banding.family) * _probabilities(banding.filter)
+        verified = self._sample.counts @ goes_on
+        return costs.Work(
+            banding=banding,
+            signing=signing,
+            meetings=meetings,
+            verified=self._sample.total(verified) / 2,
+            # Each pair is seen from both its ends, and each end brings its own text.
+            verified_text=self._sample.total(verified * self._lengths),
+        )
+
+    def _count(self, banding: Banding) -> tuple[float, Estimate, float]:
+        """Meetings, candidates, and the seconds that signing takes."""
+        corpus, sample, progress = self._corpus, self._sample, self._progress
+        threads = self._size.threads
+        buckets = fill_buckets(corpus, self._signed, banding, threads=threads, progress=progress)
+        # Where not all were signed, those who were stand for the others.
+        signed, everyone = len(self._signed), sample.population
+        meetings = buckets.meetings * (everyone * (everyone - 1)) / (signed * (signed - 1))
+        share, error = buckets.candidates_a_meeting(len(sample.draws), corpus.settings.seed)
+        doubt = 1.96 * math.hypot(error / share, buckets.uncertainty(everyone))
+        value = meetings * share
+        candidates = Estimate(value, value * max(0.0, 1 - doubt), value * (1 + doubt))
+        return meetings, candidates, buckets.seconds * everyone / signed
+
+
+def _probabilities(family: Family) -> Vector:
+    return np.array([family.probability(s) for s in SIMILARITIES.tolist()])
+
+
+def _recall(sample: Sample, banding: Banding, threshold: float) -> Estimate:
+    """The share of the pairs from the threshold upwards that a run finds.
+
+    Two things are uncertain: which documents were drawn, and the luck of the run's hash
+    functions. The second is taken at its worst, as if a document's pairs were all found or all
+    missed together.
+    """
+    first = _first_bin(threshold)
+    counts = sample.counts[:, first:]
+    partners = counts.sum(axis=1)
+    pairs = sample.total(partners) / 2
+    if pairs == 0:
+        return Estimate(1.0, banding.recall(threshold), 1.0)
+    found = counts @ np.array([banding.recall(s) for s in SIMILARITIES[first:]])
+    estimate = sample.estimate(found, of=partners)
+    together = sample.total(partners**2) / sample.total(partners)
+    luck = 1.96 * math.sqrt((1 - estimate.value) * together / pairs)
+    return Estimate(
+        estimate.value,
+        max(0.0, estimate.value - math.hypot(estimate.value - estimate.low, luck)),
+        min(1.0, estimate.value + math.hypot(estimate.high - estimate.value, luck)),
+    )

@@ -1,0 +1,1 @@
+"""Documents that were read: ids, texts, sizes, keys and sketches, by number."""

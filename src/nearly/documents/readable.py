@@ -1,0 +1,67 @@
+"""What documents are read from, as an engine sees it: a source and its skipped records."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol, Self
+
+import pyarrow as pa
+
+from nearly.errors import UnreadableError
+
+__all__ = ["REPEATED", "Readable", "Skips", "nothing_read"]
+
+#: Why a document is skipped whose id another one had before it.
+REPEATED = "the id came before: ids must be unique"
+
+
+class Skips(Protocol):
+    """The list of records that could not become documents."""
+
+    strict: bool  # the first one is fatal
+
+    def add(self, record: str, reason: str) -> None:
+        """Take note of one record that is left out."""
+
+    @property
+    def room(self) -> int:
+        """How many more can be listed; all are counted."""
+
+    def another(self) -> Self:
+        """An empty list of the same kind, to be filled elsewhere."""
+
+    def trimmed(self, room: int) -> Self:
+        """The same count, and so many records at the most."""
+
+    def merge(self, other: Self) -> None:
+        """Add what was met elsewhere."""
+
+    def to_list(self) -> list[tuple[str, str]]:
+        """The listed records, each with its reason."""
+
+    def fill(self, listed: Sequence[tuple[str, str]], count: int) -> None:
+        """Become what `to_list` and the count of another list said."""
+
+    def __len__(self) -> int: ...
+
+
+class Readable(Protocol):
+    """What an engine reads documents from, as often as it likes, always in the same order."""
+
+    name: str
+    id_type: pa.DataType
+    ids_are_unique: bool
+    schema: pa.Schema
+
+    # A source knows its own list of skipped records, of which an engine sees `Skips`.
+    def documents(self, skipped: Any, also: str | None = None) -> Iterator[pa.RecordBatch]:
+        """Batches of row, id and text, and perhaps one column more."""
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """Every row with its own columns."""
+
+
+def nothing_read(source: Readable, skipped: Skips) -> UnreadableError:
+    """The error of a source without a document."""
+    return UnreadableError(
+        f"{source.name}: no document could be read ({len(skipped)} skipped); "
+        "there is nothing to compare"
+    )

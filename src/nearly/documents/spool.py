@@ -1,0 +1,266 @@
+"""Columns of a corpus, in memory while they fit and in a temporary file when they do not.
+
+Each store is filled batch by batch, in order, and afterwards read by document number. What is
+on disk is read with plain reads, not mapped: a limit on the address space holds too.
+"""
+
+import itertools
+import os
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearly import _kernels
+from nearly.arrays import spans
+from nearly.documents.budget import Budget
+from nearly.errors import SinkError
+
+__all__ = ["ColumnStore", "RowStore", "TextStore"]
+
+Documents = npt.NDArray[Any]
+NEARBY = 4096  # bytes between two texts that are cheaper to read through than to seek over
+
+
+class _File:
+    """A nameless temporary file: gone with the process, whatever happens."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._file = TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
+        self.size = 0
+
+    def append(self, data: Any) -> int:
+        """Where it was put."""
+        start, view = self.size, memoryview(data).cast("B")
+        while len(view):
+            written = self._write(view)
+            self.size += written
+            view = view[written:]
+        return start
+
+    def _write(self, view: memoryview) -> int:
+        try:
+            return os.pwrite(self._file.fileno(), view, self.size)
+        except OSError as error:
+            raise SinkError(
+                f"{self._folder}: {error.strerror} while putting aside what does not fit in "
+                "memory; free some space, or name another folder with --temporary"
+            ) from error
+
+    def read(self, start: int, length: int) -> bytes:
+        return os.pread(self._file.fileno(), length, start)
+
+
+class TextStore:
+    """The texts of all documents.
+
+    They are copied out of the batches they came in: readers allot more than they fill, and a
+    document should cost its text and not its reader's habits.
+    """
+
+    def __init__(self, budget: Budget, folder: Path):
+        self._folder = folder
+        self._chunks: list[npt.NDArray[np.uint8]] = []
+        self._offsets: list[npt.NDArray[np.int64]] = []  # in a chunk, or in the file
+        self._starts = [0]
+        self._file: _File | None = None
+        self.held = 0
+        budget.enter(self)
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def append(self, texts: pa.LargeStringArray) -> None:
+        """The next documents."""
+        offsets, data = spans(texts)
+        self._starts.append(len(self) + len(texts))
+        self._offsets.append(offsets - offsets[0])
+        self._chunks.append(data[offsets[0] : offsets[-1]].copy())
+        self.held += self._chunks[-1].nbytes
+        if self._file is not None:
+            self._write_chunks(self._file)
+
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Bytes of each text."""
+        parts = [np.diff(offsets) for offsets in self._offsets]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+    def spill(self) -> None:
+        """See `Spillable`."""
+        self._file = _File(self._folder)
+        self._write_chunks(self._file)
+
+    def _write_chunks(self, file: _File) -> None:
+        first = len(self._offsets) - len(self._chunks)
+        for i, chunk in enumerate(self._chunks, first):
+            self._offsets[i] += file.append(chunk)
+        self._chunks.clear()
+        self.held = 0
+
+    def chunks(self) -> Iterator[pa.LargeStringArray]:
+        """The texts that are there now, in the pieces they came in."""
+        for start, end in itertools.pairwise(tuple(self._starts)):
+            yield self.take(np.arange(start, end))
+
+    def take(self, documents: Documents) -> pa.LargeStringArray:
+        """The texts of these documents, which are given in ascending order."""
+        bounds = np.searchsorted(documents, self._starts)
+        lengths, pieces = [np.zeros(1, np.int64)], []
+        for i, (low, high) in enumerate(itertools.pairwise(bounds)):
+            if low < high:
+                rows = documents[low:high] - self._starts[i]
+                starts, ends = self._offsets[i][rows], self._offsets[i][rows + 1]
+                lengths.append(ends - starts)
+                pieces.append(self._pieces(i, starts, ends))
+        offsets = np.cumsum(np.concatenate(lengths))
+        data = np.concatenate(pieces) if pieces else np.empty(0, np.uint8)
+        buffers = (pa.py_buffer(offsets), pa.py_buffer(data))
+        return pa.LargeStringArray.from_buffers(len(documents), *buffers)
+
+    def _pieces(self, chunk: int, starts: Documents, ends: Documents) -> npt.NDArray[np.uint8]:
+        if self._file is None:
+            return _kernels.gather(self._chunks[chunk], starts, ends)
+        return _file_pieces(self._file, starts, ends)
+
+
+class RowStore:
+    """Rows of fixed width that are looked up by document, such as sketches."""
+
+    def __init__(self, kind: npt.DTypeLike, width: int, budget: Budget, folder: Path):
+        self._folder = folder
+        self._rows: npt.NDArray[Any] = np.empty((0, width), kind)
+        self._count = 0
+        self._file: _File | None = None
+        budget.enter(self)
+
+    @property
+    def held(self) -> int:
+        """See `Spillable`."""
+        return self._rows.nbytes
+
+    def append(self, rows: npt.NDArray[Any]) -> None:
+        """The next documents' rows."""
+        if self._file is not None:
+            self._file.append(np.ascontiguousarray(rows))
+        else:
+            self._grow(self._count + len(rows))
+            self._rows[self._count : self._count + len(rows)] = rows
+        self._count += len(rows)
+
+    def _grow(self, needed: int) -> None:
+        if needed > len(self._rows):
+            # In place: large blocks are moved by the kernel's page tables, not copied.
+            self._rows.resize(
+                (max(needed, len(self._rows) * 9 // 8), self._rows.shape[1]), refcheck=False
+            )
+
+    def spill(self) -> None:
+        """See `Spillable`."""
+        self._file = _File(self._folder)
+        self._file.append(self._rows[: self._count])
+        self._rows = self._rows[:0].copy()
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether nothing has been spilled."""
+        return self._file is None
+
+    def all(self) -> npt.NDArray[Any]:
+        """All rows; read into memory if they are not there."""
+        if self._file is None:
+            return self._rows[: self._count]
+        return self._read(self._file, np.arange(self._count))
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self._rows, self._file, self._count = self._rows[:0].copy(), None, 0
+
+    def take(self, documents: Documents) -> npt.NDArray[Any]:
+        """The rows of these documents, which are given in ascending order."""
+        if self._file is None:
+            rows: npt.NDArray[Any] = self._rows[documents]
+            return rows
+        return self._read(self._file, documents)
+
+    def _read(self, file: _File, documents: Documents) -> npt.NDArray[Any]:
+        block = 2**16
+        found = np.empty((len(documents), self._rows.shape[1]), self._rows.dtype)
+        width = found.itemsize * found.shape[1]
+        bounds = np.searchsorted(documents, np.arange(0, self._count + block, block))
+        for i, (low, high) in enumerate(itertools.pairwise(bounds)):
+            if low < high:
+                data = file.read(i * block * width, block * width)
+                rows = np.frombuffer(data, found.dtype).reshape(-1, found.shape[1])
+                found[low:high] = rows[documents[low:high] - i * block]
+        return found
+
+
+class _Spilled(NamedTuple):
+    """A block of columns that lies in a file."""
+
+    file: _File
+    start: int
+    rows: int
+
+
+def _spilled(file: _File, block: npt.NDArray[Any]) -> _Spilled:
+    return _Spilled(file, file.append(block), block.shape[1])
+
+
+class ColumnStore:
+    """A matrix that arrives by rows and is read by columns, such as the keys of bands."""
+
+    def __init__(self, kind: npt.DTypeLike, budget: Budget, folder: Path):
+        self._folder = folder
+        self._kind = np.dtype(kind)
+        self._blocks: list[npt.NDArray[Any] | _Spilled] = []
+        self._file: _File | None = None
+        self.held = 0
+        budget.enter(self)
+
+    def append(self, rows: npt.NDArray[Any]) -> None:
+        """The next documents' rows."""
+        block = np.ascontiguousarray(rows.T)
+        if self._file is not None:
+            self._blocks.append(_spilled(self._file, block))
+        else:
+            self._blocks.append(block)
+            self.held += block.nbytes
+
+    def spill(self) -> None:
+        """See `Spillable`."""
+        self._file = _File(self._folder)
+        for i, block in enumerate(self._blocks):
+            if isinstance(block, np.ndarray):
+                self._blocks[i] = _spilled(self._file, block)
+        self.held = 0
+
+    def column(self, i: int) -> npt.NDArray[Any]:
+        """Column `i` of all documents."""
+        parts = [self._part(block, i) for block in self._blocks]
+        return np.concatenate(parts) if parts else np.empty(0, self._kind)
+
+    def _part(self, block: npt.NDArray[Any] | _Spilled, i: int) -> npt.NDArray[Any]:
+        if isinstance(block, np.ndarray):
+            column: npt.NDArray[Any] = block[i]
+            return column
+        size = block.rows * self._kind.itemsize
+        return np.frombuffer(block.file.read(block.start + i * size, size), self._kind)
+
+
+def _file_pieces(file: _File, starts: Documents, ends: Documents) -> npt.NDArray[np.uint8]:
+    """One read for neighbours: what lies between them is cheaper than another call."""
+    far = (np.flatnonzero(starts[1:] - ends[:-1] > NEARBY) + 1).tolist()
+    pieces = []
+    for low, high in zip([0, *far], [*far, len(starts)], strict=True):
+        base = starts[low]
+        data = np.frombuffer(file.read(int(base), int(ends[high - 1] - base)), np.uint8)
+        pieces.append(_kernels.gather(data, starts[low:high] - base, ends[low:high] - base))
+    return np.concatenate(pieces)

@@ -1,0 +1,1 @@
+"""Pictures: the curve of a setting, and an evaluation."""

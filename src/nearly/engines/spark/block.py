@@ -1,0 +1,110 @@
+"""What a source becomes on a cluster: one block a partition, read where its partition is."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.ipc as ipc
+from pyspark import RDD
+from pyspark.serializers import NoOpSerializer
+from pyspark.sql import functions
+
+from nearly.engines.spark.exchange import each, kept, whole
+from nearly.engines.spark.partition.signed_block import Block, Plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["blocks_of", "narrowed", "stamp_of"]
+
+#: Bytes of files in a block: a task has something to do, and its texts can be held.
+LEAST_BLOCK, LARGEST_BLOCK = 2**20, 2**26
+#: Of what is no file, how large it all is is not known.
+UNKNOWN_BLOCK = 2**24
+#: Every partition may send to every other one, so there are not more of them than this.
+MOST_PARTITIONS = 4_096
+
+
+def blocks_of(session: SparkSession, source: Any) -> RDD[Block]:
+    """The blocks of a source, in its order."""
+    if hasattr(source, "frame"):
+        return _blocks_of_frame(source)
+    blocks = source.blocks(_size_of_block(source.size, session.sparkContext.defaultParallelism))
+    there = whole(session.sparkContext.parallelize(blocks, len(blocks)))
+    return _with_first_rows(there) if source.needs_row_counts else there
+
+
+def _size_of_block(size: int, cores: int) -> int:
+    """As many blocks as there are cores, or a multiple of it, of blocks that can be held."""
+    if not size:
+        return UNKNOWN_BLOCK
+    rounds = min(-(-size // (cores * LARGEST_BLOCK)), MOST_PARTITIONS // cores) or 1
+    return max(-(-size // (cores * rounds)), LEAST_BLOCK)
+
+
+def _blocks_of_frame(source: Any) -> RDD[Block]:
+    """Each partition's rows as one block.
+
+    They come as the Arrow batches that Spark makes of a frame when it is collected: rows would
+    be spelt out one by one, and packed cells would go through Spark's slow writer of rows. They
+    are kept: computed again, a frame may give its rows in another order.
+    """
+    context = source.frame.sparkSession.sparkContext
+    there = source.frame._jdf.toArrowBatchRdd().toJavaRDD()
+    batches: RDD[bytes] = RDD(there, context, NoOpSerializer())
+    step = partial(_block_of_batches, source.partitions)
+    blocks = kept(whole(batches.mapPartitionsWithIndex(step)))
+    return _with_first_rows(blocks) if source.needs_row_counts else blocks
+
+
+def _block_of_batches(partitions: Any, number: int, batches: Iterable[bytes]) -> Iterator[Block]:
+    schema = partitions.reading.schema
+    read = [ipc.read_record_batch(pa.py_buffer(batch), schema) for batch in batches]
+    yield partitions.block_of(number, read)
+
+
+def narrowed(source: Any) -> Any:
+    """Of a frame only the columns that are looked at; readers of files leave out others anyway."""
+    if not hasattr(source, "frame"):
+        return source
+    names = [quoted(name) for name in source.looked_at if name]
+    return source.with_frame(source.frame.select(*names))
+
+
+def quoted(name: str) -> str:
+    """A column's name that Spark takes as it stands, dots and all."""
+    return f"`{name.replace('`', '``')}`"
+
+
+def _with_first_rows(blocks: RDD[Block]) -> RDD[Block]:
+    """Ids are row numbers: each block is told where it begins."""
+    counts = blocks.map(_count_rows).collect()
+    starts = [0, *itertools.accumulate(counts)]
+    return each(blocks, partial(_starting, starts))
+
+
+def _count_rows(block: Any) -> int:
+    return int(block.count_rows())
+
+
+def _starting(starts: Sequence[int], number: int, block: Any) -> Block:
+    started: Block = block.starting_at(starts[number])
+    return started
+
+
+def stamp_of(source: Any, plan: Plan) -> str:
+    """What is other wherever the rows may be: of a frame, a hash of all that is looked at."""
+    if not hasattr(source, "frame"):
+        return str(source.stamp())
+    wanted = [column for column in (*source.looked_at, plan.also) if column]
+    columns = [functions.col(quoted(column)) for column in wanted]
+    hashed = functions.xxhash64(functions.monotonically_increasing_id(), *columns)
+    rows = source.frame.select(hashed.alias("hash"))
+    # In two halves: a sum of whole 64-bit hashes may be too long for a number of Spark's.
+    low = rows.hash.bitwiseAND(functions.lit(2**32 - 1))
+    high = functions.shiftrightunsigned(rows.hash, 32)
+    return str(rows.select(functions.sum(low), functions.sum(high)).first())

@@ -1,0 +1,116 @@
+"""Connected components of a whole run: in one task where that is enough, in rounds where not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nearly.engines.spark.exchange import deliver, each, kept, send
+from nearly.engines.spark.partition.component import (
+    Edges,
+    contracted,
+    edges_by_document,
+    large_star,
+    small_star,
+    united,
+)
+from nearly.engines.spark.partition.placement import scattered
+
+if TYPE_CHECKING:
+    from pyspark import RDD
+
+__all__ = ["connect"]
+
+#: Edges that one task connects in some ten seconds, with some hundred megabytes.
+MOST_EDGES = 4_000_000
+
+
+def connect(
+    edges: RDD[Edges],
+    count: int,
+    partitions: int,
+    *,
+    folder: str | None = None,
+    most_edges: int = MOST_EDGES,
+) -> RDD[Edges]:
+    """For every document but the first of its component, the first; each once.
+
+    There are `count` edges, before each partition has connected its own. Rounds are kept in
+    `folder`, or in the session's own, so that what is lost is not computed from the first one on.
+    """
+    edges = each(edges, _contracted)
+    if count > most_edges:
+        edges = kept(edges)
+        count = sum(edges.map(_count).collect())
+    if count <= most_edges:
+        gathered = deliver(send(edges, _to_one), partitions)
+        return each(gathered, _united_and_contracted)
+    if folder is not None and edges.context.getCheckpointDir() is None:
+        edges.context.setCheckpointDir(folder)
+    state = None
+    while True:
+        grown = _round(edges, partitions)
+        reached = _state(grown)
+        edges.unpersist()
+        edges = grown
+        if reached == state:
+            return edges
+        state = reached
+
+
+def _round(edges: RDD[Edges], partitions: int) -> RDD[Edges]:
+    large = each(_exchanged(edges, partitions, both_ways=True), _large_star)
+    small = kept(each(_exchanged(large, partitions, both_ways=False), _small_star))
+    if edges.context.getCheckpointDir() is not None:
+        small.checkpoint()
+    return small
+
+
+def _exchanged(edges: RDD[Edges], partitions: int, *, both_ways: bool) -> RDD[Edges]:
+    step = partial(_by_document, partitions, both_ways)
+    return each(deliver(send(edges, step), partitions), _united)
+
+
+def _state(edges: RDD[Edges]) -> tuple[int, int]:
+    """Stars that no round changes any more have the same edges, and so the same sum of hashes."""
+    sums = edges.map(_sums).collect()
+    return sum(count for count, _ in sums), sum(total for _, total in sums) % 2**64
+
+
+def _sums(edges: Edges) -> tuple[int, int]:
+    return len(edges.documents), int(scattered(*edges).sum())
+
+
+def _contracted(_: int, edges: Edges) -> Edges:
+    return contracted(edges)
+
+
+def _count(edges: Edges) -> int:
+    return len(edges.documents)
+
+
+def _to_one(_: int, edges: Edges) -> Iterator[tuple[int, Edges]]:
+    yield 0, edges
+
+
+def _united(_: int, received: list[Edges]) -> Edges:
+    return united(received)
+
+
+def _united_and_contracted(_: int, received: list[Edges]) -> Edges:
+    return contracted(united(received))
+
+
+def _by_document(
+    partitions: int, both_ways: bool, _: int, edges: Edges
+) -> Iterator[tuple[int, Edges]]:
+    return edges_by_document(edges, partitions, both_ways=both_ways)
+
+
+def _large_star(_: int, edges: Edges) -> Edges:
+    return large_star(edges)
+
+
+def _small_star(_: int, edges: Edges) -> Edges:
+    return small_star(edges)

@@ -1,0 +1,1 @@
+"""What one partition does: plain functions of arrays, which know nothing of Spark."""

@@ -1,0 +1,191 @@
+"""From keys to candidates, across partitions.
+
+A document's keys travel to where its buckets are; the documents that share a bucket with others
+are asked for their sketches there, and two that agree enough become a candidate. A bucket that
+is too large for one task is cut into pieces of work that lie anywhere.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nearly import _kernels
+from nearly.engines.spark.partition.number import (
+    Numbers,
+    Rows,
+    blocks_of,
+    by_target,
+    numbered,
+    places_of,
+    rows_of,
+)
+from nearly.stages.candidate import candidates, unique
+from nearly.stages.pair import split_pairs
+from nearly.tuning.banding import Banding
+
+__all__ = ["Ask", "Candidates", "Keys", "Sketches", "Work", "compare", "crowded", "keys_by_bucket"]
+
+#: A bucket of more documents than this is cut, so that no task waits for one bucket.
+MOST_IN_BUCKET = 4_096
+#: Pieces of a cut bucket in which all pairs are asked for: so many documents, each compared with
+#: those after it, of which so many come along.
+FIRSTS, SECONDS = 512, 8_192
+
+Words = npt.NDArray[np.uint64]
+
+
+class Keys(NamedTuple):
+    """Records of one block: for each band in turn so many rows, and their keys in it."""
+
+    block: int
+    counts: npt.NDArray[np.int64]
+    rows: Rows
+    keys: npt.NDArray[np.uint32]
+
+
+class Work(NamedTuple):
+    """Documents to be compared: those of one bucket stand in order, `hubs` as for candidates.
+
+    `again` pairs of the first documents are compared elsewhere too.
+    """
+
+    buckets: npt.NDArray[np.uint32]
+    documents: Numbers
+    hubs: int
+    again: int
+
+
+class Ask(NamedTuple):
+    """Something about these rows is wanted in another partition."""
+
+    asker: int
+    rows: Rows
+
+
+class Sketches(NamedTuple):
+    """What was asked for."""
+
+    documents: Numbers
+    sketches: Words
+
+
+class Candidates(NamedTuple):
+    """Pairs, the first document before the second, and how many pairs met in all."""
+
+    first: Numbers
+    second: Numbers
+    compared: int
+
+
+def keys_by_bucket(
+    block: int,
+    rows: Rows,
+    keys: npt.NDArray[np.uint32],
+    is_chosen: npt.NDArray[np.bool_],
+    partitions: int,
+) -> Iterator[tuple[int, Keys]]:
+    """Each chosen document's key in each band, sent to where the bucket is."""
+    counts, routed_rows, routed_keys = _kernels.route_keys(
+        rows, keys, is_chosen.view(np.uint8), partitions
+    )
+    ends = np.cumsum(counts.sum(axis=1)).tolist()
+    for target, (start, end) in enumerate(itertools.pairwise([0, *ends])):
+        span = slice(start, end)
+        yield target, Keys(block, counts[target], routed_rows[span], routed_keys[span])
+
+
+def crowded(
+    here: int, received: Sequence[Keys], partitions: int, hubs: int
+) -> Iterator[tuple[int, Work | Ask]]:
+    """Work for the documents that share a bucket, and a question to the block of each."""
+    buckets, documents = _shared(sorted(received, key=lambda part: part.block))
+    sizes = np.bincount(buckets)
+    is_hot = sizes[buckets] > MOST_IN_BUCKET
+    usual = Work(buckets[~is_hot], documents[~is_hot], hubs, 0)
+    if len(usual.documents):
+        yield here, usual
+        yield from _asks(here, usual.documents)
+    ends = np.cumsum(sizes[sizes > MOST_IN_BUCKET])
+    hot = np.split(documents[is_hot], ends[:-1]) if len(ends) else []
+    pieces = [piece for bucket in hot for piece in _cut(bucket, hubs)]
+    done, total = 0, sum(_cost(piece) for piece in pieces)
+    for piece in pieces:
+        elsewhere = (here + done * partitions // total) % partitions
+        done += _cost(piece)
+        yield elsewhere, piece
+        yield from _asks(elsewhere, piece.documents)
+
+
+def _cost(piece: Work) -> int:
+    """Pairs that are compared in a piece of one bucket."""
+    return piece.hubs * (len(piece.documents) - piece.hubs) + piece.hubs * (piece.hubs - 1) // 2
+
+
+def _shared(received: Sequence[Keys]) -> tuple[npt.NDArray[np.uint32], Numbers]:
+    """The documents of buckets of two and more, bucket by bucket, numbered from 0."""
+    buckets, found = [np.empty(0, np.uint32)], [np.empty(0, np.int64)]
+    count = 0
+    ends = [np.cumsum(part.counts) for part in received]
+    for band in range(len(received[0].counts) if received else 0):
+        spans = [
+            slice(end[band] - part.counts[band], end[band])
+            for part, end in zip(received, ends, strict=True)
+        ]
+        keys = np.concatenate([part.keys[span] for part, span in zip(received, spans, strict=True)])
+        places = _kernels.shared_keys(keys)
+        if len(places) == 0:
+            continue
+        documents = np.concatenate(
+            [
+                numbered(part.block, part.rows[span])
+                for part, span in zip(received, spans, strict=True)
+            ]
+        )[places]
+        order = np.argsort(keys[places], kind="stable")
+        in_order = keys[places][order]
+        is_new = np.append(True, in_order[1:] != in_order[:-1])
+        buckets.append((np.cumsum(is_new) - 1 + count).astype(np.uint32))
+        found.append(documents[order])
+        count += int(is_new.sum())
+    return np.concatenate(buckets), np.concatenate(found)
+
+
+def _cut(bucket: Numbers, hubs: int) -> Iterator[Work]:
+    """Pieces that together compare what the whole bucket would have compared."""
+    step = hubs or FIRSTS
+    for start in range(0, len(bucket) if hubs == 0 else 1, step):
+        firsts = bucket[start : start + step]
+        rest = bucket[start + step :]
+        within = len(firsts) * (len(firsts) - 1) // 2
+        for i in range(0, max(1, len(rest)), SECONDS):
+            documents = np.concatenate([firsts, rest[i : i + SECONDS]])
+            same = np.zeros(len(documents), np.uint32)
+            yield Work(same, documents, len(firsts), within if i else 0)
+
+
+def _asks(asker: int, documents: Numbers) -> Iterator[tuple[int, Ask]]:
+    wanted = np.unique(documents)
+    for block, (theirs,) in by_target(blocks_of(wanted), wanted):
+        yield block, Ask(asker, rows_of(theirs))
+
+
+def compare(work: Sequence[Work], answers: Sequence[Sketches], banding: Banding) -> Candidates:
+    """The pairs of documents whose sketches agree enough, each once."""
+    if not work:
+        return Candidates(np.empty(0, np.int64), np.empty(0, np.int64), 0)
+    documents = np.concatenate([part.documents for part in answers])
+    order = np.argsort(documents)
+    documents = documents[order]
+    sketches = np.concatenate([part.sketches for part in answers])[order]
+    found, compared = [], 0
+    for part in work:
+        pairs, met = candidates(
+            part.buckets, places_of(part.documents, documents), sketches, banding, hubs=part.hubs
+        )
+        found.append(pairs)
+        compared += met - part.again
+    first, second = split_pairs(unique(np.concatenate(found), 0, 2**64 - 1))
+    return Candidates(documents[first], documents[second], compared)

@@ -1,0 +1,1 @@
+"""The session that a run uses, and what goes wrong in it."""

@@ -1,0 +1,143 @@
+"""The one way to a file: all the outputs of a command appear together, or none does.
+
+What is written goes to a temporary file beside the target, and only when everything is
+written do the targets appear.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Self, cast
+
+import pyarrow as pa
+
+from nearly.errors import SinkError
+from nearly.sinks.format import format_of
+from nearly.sinks.part_folder import StagedParts, check_parts, has_scheme, write_elsewhere
+from nearly.sinks.place import check_place
+from nearly.sinks.row_group import Batches, in_groups, plain_schema
+from nearly.sinks.staged_file import Staged
+
+__all__ = ["Outputs", "check_output", "check_place_of_frame", "is_file", "write_table"]
+
+
+def write_table(batches: Batches, schema: pa.Schema, path: Path, *, force: bool = False) -> int:
+    """Write one table to one file; gives the number of rows."""
+    with Outputs(force=force) as outputs:
+        return outputs.write(batches, schema, path)
+
+
+def check_output(path: Path, *, force: bool) -> None:
+    """Refuse a table's output that is bound to fail, before the long work starts."""
+    format_of(path)
+    check_place(path, force=force)
+
+
+def is_file(place: Path | str) -> bool:
+    """Whether a table goes there as one file, in the format of the ending; or else as parts."""
+    if has_scheme(place):
+        return False
+    try:
+        format_of(Path(place))
+    except SinkError:
+        return False
+    return True
+
+
+def check_place_of_frame(place: Path | str, *, force: bool) -> None:
+    """Refuse the output of a table that may be one file or a folder of parts.
+
+    Of a place elsewhere nothing is known before it is written to.
+    """
+    if has_scheme(place):
+        return
+    check = check_place if is_file(place) else check_parts
+    check(Path(place), force=force)
+
+
+class Outputs:
+    """The files of one command: they appear together when the block ends well.
+
+    An exception, Ctrl-C included, leaves every target as it was.
+    """
+
+    def __init__(self, *, force: bool = False) -> None:
+        self._force = force
+        self._started: list[Staged | StagedParts] = []
+        self._finished: list[Staged | StagedParts] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._commit()
+        finally:
+            for staged in self._started:
+                staged.discard()
+
+    def write(self, batches: Batches, schema: pa.Schema, path: Path) -> int:
+        """Write a table in the format of the path's ending; gives the number of rows."""
+        form, compress = format_of(path)
+        plain = plain_schema(schema)
+        rows = 0
+        with ExitStack() as stack:
+            file = stack.enter_context(self.open(path))
+            if compress:
+                file = stack.enter_context(compress(file))
+            write_group = stack.enter_context(form(file, plain))
+            for group in in_groups(batches, plain):
+                write_group(group)
+                rows += group.num_rows
+        return rows
+
+    def write_frame(self, frame: Any, place: Path | str) -> None:
+        """Write a frame, or a small table beside one: as one file, or as a folder of parts.
+
+        One file is for what fits in memory. A place with a scheme cannot be staged: there a table
+        appears when it is complete, whatever becomes of the other outputs.
+        """
+        if has_scheme(place):
+            write_elsewhere(frame, str(place), force=self._force)
+        elif is_file(place):
+            table = frame.toArrow() if hasattr(frame, "toArrow") else frame
+            self.write(table, table.schema, Path(place))
+        else:
+            check_parts(Path(place), force=self._force)
+            staged = StagedParts(Path(place))
+            self._start(staged)
+            staged.write(frame)
+            self._finished.append(staged)
+
+    @contextmanager
+    def open(self, path: Path) -> Iterator[BinaryIO]:
+        """A new file to write bytes to; it takes the place of `path` when the block ends well."""
+        check_place(path, force=self._force)
+        staged = Staged(path)
+        self._start(staged)
+        file = staged.create()
+        try:
+            yield cast(BinaryIO, file)
+            staged.complete(file)
+        except BaseException:
+            # A second failure, of flushing what could not be written, says nothing new.
+            with suppress(OSError, SinkError):
+                file.close()
+            raise
+        self._finished.append(staged)
+
+    def _start(self, staged: Staged | StagedParts) -> None:
+        if any(staged.target == other.target for other in self._started):
+            raise SinkError(f"{os.fspath(staged.path)!r} is given for two outputs; give two names")
+        self._started.append(staged)
+
+    def _commit(self) -> None:
+        try:
+            for staged in self._finished:
+                staged.publish(force=self._force)
+        except BaseException:
+            for staged in self._finished:
+                staged.withdraw()
+            raise

@@ -1,0 +1,117 @@
+"""A folder of Parquet parts on its way: written beside its target, published or taken back.
+
+Where many machines write a table, each writes its part. Of a frame nothing is known here but that
+it writes itself: `frame.write.parquet`, as Spark's do.
+"""
+
+import os
+import re
+import secrets
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nearly.errors import SinkError
+from nearly.sinks.place import blaming, target_of
+
+__all__ = ["StagedParts", "check_parts", "has_scheme", "write_elsewhere"]
+
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def has_scheme(place: Path | str) -> bool:
+    """Whether the place is on no disk of this machine: s3a://bucket/folder."""
+    return isinstance(place, str) and _SCHEME.match(place) is not None
+
+
+def check_parts(path: Path, *, force: bool) -> None:
+    """Refuse a place where no folder of parts can be made."""
+    given = os.fspath(path)
+    with blaming(path):
+        parent = target_of(path).parent
+        if not parent.is_dir():
+            raise SinkError(
+                f"{given!r} cannot be written: there is no folder {str(parent)!r}; "
+                "make it first, or give another name"
+            )
+        if path.is_dir() and not force:
+            raise SinkError(
+                f"the folder {given!r} exists; give another name, or --force to replace it"
+            )
+        if path.exists() and not path.is_dir():
+            raise SinkError(
+                f"{given!r} is a file, and a folder of parts was asked for; give another name, "
+                "or one with the ending of a format, as in pairs.parquet"
+            )
+
+
+def write_elsewhere(frame: Any, place: str, *, force: bool) -> None:
+    """Write where no staging is possible: Spark's committer answers for the whole."""
+    if not hasattr(frame, "write"):
+        raise SinkError(
+            f"{place!r} is not on this machine, and this table is small: "
+            "give the name of a file, as in skipped.csv"
+        )
+    frame.write.mode("overwrite" if force else "errorifexists").parquet(place)
+
+
+class StagedParts:
+    """A hidden folder that takes the place of its target when all is well.
+
+    It has the verbs of `Staged`; the old folder is kept until `discard`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.target = target_of(path)
+        stem = f".nearly-{secrets.token_hex(8)}"
+        self._temporary = self.target.with_name(f"{stem}.part")
+        self._old = self.target.with_name(f"{stem}.old")
+        self._published = False
+
+    def write(self, table: Any) -> None:
+        """A frame writes its own parts; an Arrow table is one part."""
+        if isinstance(table, pa.Table):
+            with blaming(self.path):
+                self._temporary.mkdir()
+                pq.write_table(table, self._temporary / "part-00000.parquet", compression="zstd")
+            return
+        # Not a URI: what is escaped in one, Hadoop takes for a name.
+        table.write.mode("errorifexists").parquet(f"file://{self._temporary}")
+        if not any(self._temporary.glob("part-*")):
+            raise SinkError(
+                f"no part arrived in {os.fspath(self.path)!r}: the machines of the cluster wrote "
+                "to disks of their own. Give a folder that all of them share, or a place like "
+                "s3a://bucket/folder"
+            )
+
+    def publish(self, *, force: bool) -> None:
+        """Let the target appear."""
+        with blaming(self.path):
+            if self.target.exists():
+                if not force:
+                    raise SinkError(
+                        f"{str(self.target)!r} appeared while it was being made; "
+                        "give another name, or --force to replace it"
+                    )
+                os.replace(self.target, self._old)
+            os.replace(self._temporary, self.target)
+        self._published = True
+
+    def withdraw(self) -> None:
+        """Put back what was there."""
+        with suppress(OSError):
+            if self._published:
+                shutil.rmtree(self.target)
+            if self._old.exists():
+                os.replace(self._old, self.target)
+
+    def discard(self) -> None:
+        """Leave nothing but the target, whether it was published or withdrawn."""
+        shutil.rmtree(self._temporary, ignore_errors=True)
+        if self.target.exists():  # or else the old folder is all there is
+            shutil.rmtree(self._old, ignore_errors=True)

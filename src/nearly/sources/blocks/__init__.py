@@ -1,0 +1,1 @@
+"""A source cut into blocks that another process or machine can read."""

@@ -1,0 +1,1 @@
+"""The kinds of files and objects that can be read, one per file."""

@@ -1,0 +1,207 @@
+"""What DuckDB reads: Parquet and JSON files, and SQL queries."""
+
+import copy
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import duckdb
+import pyarrow as pa
+
+from nearly.errors import SourceError, UnreadableError
+from nearly.sources import part
+from nearly.sources.formats.arrow import ArrowFilePart, spool
+from nearly.sources.formats.database import Database
+from nearly.sources.part import Cut, Part, Reject
+
+__all__ = ["JsonPart", "ParquetPart", "run_query"]
+
+#: Types that DuckDB reads into the strings of JSON. They stay strings: a date or an
+#: identifier that is read and written again would not be spelt as it was.
+_SPELT = ("DATE", "TIME", "TIMESTAMP", "UUID", "JSON")
+
+#: The column in which DuckDB gives the number of a row in its Parquet file.
+_ROW_NUMBER = "file_row_number"
+
+
+class _DuckPart(Part):
+    """A file that DuckDB streams; several threads read it, so it may break off anywhere."""
+
+    steady = False
+
+    def __init__(self, database: Database, path: str, name: str) -> None:
+        self.name = name
+        self.path = os.path.abspath(path)
+        self._database = database
+        with self._translated():
+            cursor = database.connection.cursor()
+            self.schema = self._relation(cursor).limit(0).to_arrow_reader(1).schema
+
+    @property
+    def _plain_path(self) -> str:
+        return self._database.plain_path(self.path)
+
+    def _translated(self) -> "_Translated":
+        return _Translated(self.name, self._plain_path)
+
+    def _relation(self, cursor: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
+        raise NotImplementedError
+
+    def batches(
+        self,
+        columns: Sequence[str] | None,
+        reject: Reject,  # noqa: ARG002 - bad records come as rows of nulls
+    ) -> Iterator[pa.RecordBatch]:
+        cursor = self._database.connection.cursor()
+        try:
+            with self._translated():
+                relation = self._relation(cursor)
+                present = [c for c in columns or () if c in self.schema.names]
+                chosen = present or self.schema.names
+                relation = relation.select(*map(duckdb.ColumnExpression, chosen))
+                with relation.to_arrow_reader(part.BATCH_ROWS) as reader:
+                    yield from reader
+        finally:
+            cursor.close()
+
+
+class ParquetPart(_DuckPart):
+    """One Parquet file, or a range of its rows."""
+
+    knows_length = True
+    #: Where the range ends; it begins at `first`.
+    _end: int | None = None
+
+    def _relation(self, cursor: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
+        if self._end is None:
+            return cursor.read_parquet(self._plain_path, hive_partitioning=False)
+        # DuckDB leaves out the row groups that lie outside of the range.
+        return cursor.read_parquet(
+            self._plain_path, hive_partitioning=False, file_row_number=True
+        ).filter(f"{_ROW_NUMBER} >= {self.first} AND {_ROW_NUMBER} < {self._end}")
+
+    def cut(self, size: int) -> list[Cut]:
+        """Row groups together, or in pieces: each piece reads much of its group, and signs less."""
+        runs: list[tuple[int, int]] = []
+        for rows, length in self._row_groups():
+            pieces = max(1, min(round(length / size), rows // part.BATCH_ROWS))
+            for i in range(pieces):
+                if not runs or pieces > 1 or runs[-1][1] + length / 2 > size:
+                    runs.append((0, 0))
+                some = rows * (i + 1) // pieces - rows * i // pieces
+                runs[-1] = runs[-1][0] + some, runs[-1][1] + length // pieces
+        if len(runs) < 2 or _ROW_NUMBER in map(str.lower, self.schema.names):
+            return [Cut(self, sum(rows for rows, _ in runs), sum(length for _, length in runs))]
+        starts = itertools.accumulate((rows for rows, _ in runs), initial=0)
+        return [
+            Cut(self._range(start, start + rows), rows, length)
+            for start, (rows, length) in zip(starts, runs, strict=False)
+        ]
+
+    def _range(self, start: int, end: int) -> "ParquetPart":
+        some = copy.copy(self)
+        some.first, some._end = start, end
+        return some
+
+    def _row_groups(self) -> list[tuple[int, int]]:
+        """The rows and the bytes of each."""
+        with self._translated():
+            cursor = self._database.connection.cursor()
+            return cursor.execute(
+                """SELECT any_value(row_group_num_rows), sum(total_compressed_size)::BIGINT
+                FROM parquet_metadata(?) GROUP BY row_group_id ORDER BY row_group_id""",
+                [self._plain_path],
+            ).fetchall()
+
+
+class JsonPart(_DuckPart):
+    """One JSON file: an array of objects, or an object a line, of which broken ones are null."""
+
+    _columns: dict[str, str] | None = None
+
+    def __init__(self, database: Database, path: str, name: str, *, lines: bool) -> None:
+        self._format: Literal["newline_delimited", "auto"] = (
+            "newline_delimited" if lines else "auto"
+        )
+        self._lines = lines
+        super().__init__(database, path, name)
+
+    def _relation(self, cursor: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
+        if self._columns is None:
+            self._columns = self._find_columns(cursor)
+        return cursor.read_json(
+            self._plain_path,
+            columns=self._columns,
+            format=self._format,
+            ignore_errors=self._lines,
+            hive_partitioning=False,
+        )
+
+    def _find_columns(self, cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
+        """The columns of the whole file: one that only its last line has counts too."""
+        relation = cursor.read_json(
+            self._plain_path,
+            sample_size=-1,
+            format=self._format,
+            ignore_errors=self._lines,
+            hive_partitioning=False,
+        )
+        found = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        if found == {"json": "JSON"}:
+            raise UnreadableError(
+                f"{self.name} holds JSON that is no table. "
+                'Each line, or each element of one array, must be an object {"text": "…"}.'
+            )
+        return {n: "VARCHAR" if kind.startswith(_SPELT) else kind for n, kind in found.items()}
+
+    def why_null(self, row: int) -> str:
+        return "null text, or not valid JSON" if self._lines else super().why_null(row)
+
+
+def run_query(connection: duckdb.DuckDBPyConnection, query: str, temporary: Path) -> ArrowFilePart:
+    """The result of a query, written down once: asked again, it might come in another order."""
+    _check_one_select(connection, query)
+    cursor = connection.cursor()
+    try:
+        with cursor.sql(query).to_arrow_reader(part.BATCH_ROWS) as reader:
+            return spool(reader, "the query", temporary)
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise SourceError(f"the query failed. {_first_lines(error)}") from error
+    finally:
+        cursor.close()
+
+
+def _check_one_select(connection: duckdb.DuckDBPyConnection, query: str) -> None:
+    try:
+        statements = connection.extract_statements(query)
+    except duckdb.Error as error:
+        raise SourceError(f"the query is not valid SQL. {_first_lines(error)}") from error
+    kinds = [statement.type for statement in statements]
+    if kinds != [duckdb.StatementType.SELECT]:
+        given = ", ".join(kind.name for kind in kinds)
+        raise SourceError(f"the query is {given}; give exactly one SELECT, which changes nothing.")
+
+
+class _Translated:
+    """Turns the errors of DuckDB, and of Arrow reading from it, into one that names the file."""
+
+    def __init__(self, name: str, path: str) -> None:
+        self._name = name
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, duckdb.Error | pa.ArrowException | OSError):
+            reason = _first_lines(error).replace(self._path, self._name)
+            if "maximum_object_size" in reason:
+                reason += " Give so long a text a file of its own, or use Parquet."
+            raise UnreadableError(f"{self._name} cannot be read. {reason}") from error
+
+
+def _first_lines(error: BaseException) -> str:
+    """The part of DuckDB's message that speaks of the input."""
+    return " ".join(line.strip() for line in str(error).splitlines()[:4] if line.strip())

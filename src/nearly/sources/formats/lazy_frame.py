@@ -1,0 +1,81 @@
+"""A frame that lies on a cluster: its partitions, one after the other, are the source.
+
+Nothing here knows what kind of frame it is: an engine that does brings the rows of a partition.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from nearly.sources.blocks.block import Block
+from nearly.sources.column import choose_columns, id_type_of, unviewed
+from nearly.sources.formats.arrow import TablePart
+from nearly.sources.reader import Reading
+
+__all__ = ["LazyFrameSource"]
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """How the rows of a partition are read; it goes to where they are."""
+
+    reading: Reading
+
+    def block_of(self, number: int, batches: Sequence[pa.RecordBatch]) -> Block:
+        """The rows of one partition."""
+        table = pa.Table.from_batches(batches, None if batches else self.reading.schema)
+        part = TablePart(table, f"partition {number}")
+        return Block(self.reading, (part,), {}, (), None, table.num_rows)
+
+
+class LazyFrameSource:
+    """Rows known by their partition, and by their place in it."""
+
+    def __init__(
+        self,
+        frame: Any,
+        schema: pa.Schema,
+        *,
+        name: str = "the DataFrame",
+        id_column: str | None,
+        text_column: str | None,
+    ) -> None:
+        self.name = name
+        self.frame = frame
+        self.schema = pa.schema([f.with_type(unviewed(f.type)) for f in schema])
+        self.columns = tuple(self.schema.names)
+        choice = choose_columns(self.schema, self.name, id_column, text_column)
+        self.looked_at = (choice.id, choice.text)
+        self.ids_are_unique = choice.id is None
+        self.needs_row_counts = choice.id is None
+        kind = pa.int64() if choice.id is None else self.schema.field(choice.id).type
+        self.id_type: pa.DataType = id_type_of(kind, choice.id or "row", self.name)
+        reading = Reading(
+            name=self.name,
+            schema=self.schema,
+            choice=choice,
+            id_type=self.id_type,
+            noun="row",
+            has_columns=True,
+            several=True,
+        )
+        self.partitions = Partitions(reading)
+
+    def with_frame(self, narrower: Any) -> "LazyFrameSource":
+        """The same documents of a frame that has only the columns that are looked at."""
+        id_column, text_column = self.looked_at
+        fields = [self.schema.field(name) for name in self.looked_at if name]
+        return LazyFrameSource(
+            narrower,
+            pa.schema(fields),
+            name=self.name,
+            id_column=id_column,
+            text_column=text_column,
+        )
+
+    def type_of(self, column: str) -> pa.DataType:
+        """The type in which `documents` gives a column that comes along."""
+        self.partitions.reading.check_also(column)
+        return self.schema.field(column).type

@@ -1,0 +1,156 @@
+"""Text files: a document a file, or a document a line."""
+
+import io
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyarrow as pa
+
+from nearly.arrays import string_array
+from nearly.errors import UnreadableError
+from nearly.sources import part
+from nearly.sources.formats.encoding import (
+    NotTextError,
+    decode,
+    open_bytes,
+    open_text,
+    without_surrogates,
+)
+from nearly.sources.part import Cut, Part, Reject, bytes_of_file
+
+__all__ = ["LinesPart", "TextFilesPart"]
+
+
+class TextFilesPart(Part):
+    """Files that are one document each; a file that is no text is a row of null text."""
+
+    knows_length = True
+
+    def __init__(
+        self, name: str, paths: Mapping[str, str], left_out: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        self.name = name
+        self.schema = pa.schema([("id", pa.string()), ("text", pa.large_string())])
+        self._ids = list(paths)
+        self._paths = paths
+        self._left_out = left_out
+        self._is_alone = len(paths) == 1 and not left_out
+        self._reasons: dict[int, str] = {}
+
+    @property
+    def files(self) -> Sequence[str]:
+        return [os.path.abspath(path) for path in self._paths.values()]
+
+    def batches(
+        self,
+        columns: Sequence[str] | None,  # noqa: ARG002
+        reject: Reject,
+    ) -> Iterator[pa.RecordBatch]:
+        for record, reason in self._left_out:
+            reject(record, reason)
+        start, size = 0, 0
+        texts: list[str | None] = []
+        for row in range(len(self._ids)):
+            texts.append(text := self._text(row))
+            size += len(text or "")
+            if len(texts) == part.BATCH_ROWS or size >= part.BATCH_BYTES:
+                yield self._batch(start, texts)
+                start, size, texts = row + 1, 0, []
+        if texts:
+            yield self._batch(start, texts)
+
+    def record(self, row: int) -> str:
+        return self._ids[row]
+
+    def why_null(self, row: int) -> str:
+        return self._reasons[row]
+
+    def cut(self, size: int) -> list[Cut]:
+        runs: list[tuple[dict[str, str], int]] = []
+        for shown, path in self._paths.items():
+            length = bytes_of_file(path)
+            if not runs or runs[-1][1] + length > size:
+                runs.append(({}, 0))
+            run, total = runs[-1]
+            run[shown] = os.path.abspath(path)
+            runs[-1] = run, total + length
+        return [
+            Cut(self._with_files(run, self._left_out if i == 0 else ()), len(run), total)
+            for i, (run, total) in enumerate(runs)
+        ]
+
+    def _with_files(
+        self, paths: Mapping[str, str], left_out: Sequence[tuple[str, str]]
+    ) -> "TextFilesPart":
+        some = TextFilesPart(self.name, paths, left_out)
+        some._is_alone = self._is_alone
+        return some
+
+    def _batch(self, start: int, texts: list[str | None]) -> pa.RecordBatch:
+        ids = self._ids[start : start + len(texts)]
+        arrays = [string_array(ids, pa.string()), string_array(texts)]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def _text(self, row: int) -> str | None:
+        path = self._paths[self._ids[row]]
+        try:
+            with open_bytes(path) as file:
+                return decode(file.read())
+        except NotTextError as error:
+            reason = str(error)
+        except OSError as error:
+            reason = f"cannot be read: {error.strerror or error}"
+        if self._is_alone:
+            raise UnreadableError(f"{self._ids[row]}: {reason}. A text file is needed.")
+        self._reasons[row] = reason
+        return None
+
+
+class LinesPart(Part):
+    """One text file whose lines are the documents; a line that is no text is null."""
+
+    noun = "line"
+
+    def __init__(self, path: str, name: str) -> None:
+        self.name = name
+        self.schema = pa.schema([("text", pa.large_string())])
+        self.path = os.path.abspath(path)
+        self._reasons: dict[int, str] = {}
+
+    def batches(
+        self,
+        columns: Sequence[str] | None,  # noqa: ARG002
+        reject: Reject,  # noqa: ARG002
+    ) -> Iterator[pa.RecordBatch]:
+        first = 0
+        try:
+            with open_text(self.path, newline="\n") as stream:
+                for lines in _groups(stream):
+                    texts = [line.rstrip("\r\n") for line in lines]
+                    yield self._batch(first, texts)
+                    first += len(texts)
+        except (OSError, UnicodeError) as error:
+            raise UnreadableError(f"{self.name} cannot be read: {error}") from error
+
+    def why_null(self, row: int) -> str:
+        return self._reasons[row]
+
+    def _batch(self, first: int, texts: list[str]) -> pa.RecordBatch:
+        checked: list[str | None] = list(texts)
+        for i, text in enumerate(texts):
+            if not text.isprintable() and (reason := _why_no_text(text)):
+                self._reasons[first + i] = reason
+                checked[i] = None
+        return pa.RecordBatch.from_arrays([string_array(checked)], schema=self.schema)
+
+
+def _groups(stream: io.TextIOWrapper) -> Iterator[list[str]]:
+    while lines := stream.readlines(part.BATCH_BYTES):
+        for start in range(0, len(lines), part.BATCH_ROWS):
+            yield lines[start : start + part.BATCH_ROWS]
+
+
+def _why_no_text(text: str) -> str | None:
+    if "\0" in text:
+        return "binary: a NUL byte"
+    return None if without_surrogates(text) else "not valid UTF-8"

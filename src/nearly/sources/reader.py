@@ -1,0 +1,174 @@
+"""How the rows of a source become documents: the same wherever they are read."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from nearly.arrays import string_array, whole_numbers
+from nearly.errors import SourceError, UnreadableError
+from nearly.schemas import DOCUMENTS, with_id_type
+from nearly.sources.column import Choice, as_numbers, cast, check_column
+from nearly.sources.part import FIRST, Noun, Part
+from nearly.sources.skipped import Skipped
+
+__all__ = ["Reading"]
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A batch, and where it stands: in its part, and in all that is read."""
+
+    part: Part
+    first_in_part: int
+    first: int
+    batch: pa.RecordBatch
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was found out about a source as a whole; it travels with every block of it."""
+
+    name: str
+    schema: pa.Schema
+    choice: Choice
+    id_type: pa.DataType
+    noun: Noun
+    has_columns: bool
+    #: Whether there are several parts: then a record is looked for in its part first.
+    several: bool
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether ids are numbers that count from the first row of the source."""
+        return self.choice.id is None and bool(self.id_type == pa.int64())
+
+    def documents(
+        self,
+        parts: Sequence[Part],
+        skipped: Skipped,
+        *,
+        first_row: int = 0,
+        also: str | None = None,
+        also_type: pa.DataType | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Batches of `row`, `id`, `text` and perhaps `also`; `row` counts what is read here."""
+        wanted = dict.fromkeys(c for c in (self.choice.id, self.choice.text, also) if c)
+        for piece in self._read(parts, list(wanted), skipped):
+            yield self._documents_of(piece, first_row, also, also_type, skipped)
+
+    def rows(self, parts: Sequence[Part]) -> Iterator[pa.RecordBatch]:
+        """Every row with its own columns."""
+        for piece in self._read(parts, None, Skipped()):
+            yield piece.batch
+
+    def count_rows(self, parts: Sequence[Part]) -> int:
+        """How many rows there are to be read."""
+        pieces = self._read(parts, [self.choice.text], Skipped())
+        return sum(piece.batch.num_rows for piece in pieces)
+
+    def check_also(self, also: str) -> None:
+        """Refuse a column that cannot come along."""
+        if not self.has_columns:
+            raise SourceError(
+                f"{self.name} is made of text files, which have no column {also!r}. "
+                "Point at a table instead, or choose by length or order."
+            )
+        check_column(self.schema, also, self.name)
+
+    def aligned(self, batch: pa.RecordBatch, columns: list[str] | None) -> pa.RecordBatch:
+        """The batch with the columns asked for, in the types that all parts share."""
+        if columns is None and batch.schema.equals(self.schema):
+            return batch
+        if columns is None and batch.schema.names == self.schema.names:
+            fields, found = list(self.schema), batch.columns
+        else:
+            fields = [self.schema.field(name) for name in columns or self.schema.names]
+            found = [_column_or_nulls(batch, field) for field in fields]
+        arrays = [self._cast(*pair) for pair in zip(found, fields, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+    def _read(
+        self, parts: Sequence[Part], columns: list[str] | None, skipped: Skipped
+    ) -> Iterator[_Piece]:
+        first = 0
+        for part in parts:
+            before_part = first - part.first
+
+            def reject(record: str, reason: str, part: Part = part) -> None:
+                skipped.add(self._located(part, record), reason)
+
+            try:
+                for batch in part.batches(columns, reject):
+                    yield _Piece(part, first - before_part, first, self.aligned(batch, columns))
+                    first += batch.num_rows
+            except UnreadableError as error:
+                if not self.several or not part.steady or skipped.strict:
+                    raise
+                done = f"after {first - before_part} {self.noun}s"
+                skipped.add(part.name, f"unreadable {done}: {error}")
+
+    def _cast(self, column: pa.Array, field: pa.Field) -> pa.Array:
+        try:
+            return cast(column, field.type)
+        except pa.ArrowException as error:
+            raise SourceError(
+                f"column {field.name!r} of {self.name} holds {column.type} in one file and "
+                f"{field.type} in another. Give it one type in all files."
+            ) from error
+
+    def _documents_of(
+        self,
+        piece: _Piece,
+        first_row: int,
+        also: str | None,
+        also_type: pa.DataType | None,
+        skipped: Skipped,
+    ) -> pa.RecordBatch:
+        text = cast(piece.batch.column(self.choice.text), pa.large_string())
+        ids = self._ids_of(piece, first_row)
+        columns = [whole_numbers(piece.first, piece.batch.num_rows), ids, text]
+        schema = with_id_type(DOCUMENTS, self.id_type)
+        if also is not None:
+            column = piece.batch.column(also)
+            columns.append(column if also_type is None else as_numbers(column, also_type))
+            schema = schema.append(pa.field("also", columns[-1].type))
+        found = pa.RecordBatch.from_arrays(columns, schema=schema)
+        if text.null_count == 0 and ids.null_count == 0:
+            return found
+        import pyarrow.compute as pc  # slow to import, and seldom needed
+
+        good = pc.and_(text.is_valid(), ids.is_valid())
+        for i in pc.indices_nonzero(pc.invert(good)).to_pylist():
+            record = piece.part.record(piece.first_in_part + i)
+            skipped.add(self._located(piece.part, record), self._why_skipped(piece, text, i))
+        return found.filter(good)
+
+    def _ids_of(self, piece: _Piece, first_row: int) -> pa.Array:
+        if self.choice.id is not None:
+            column = piece.batch.column(self.choice.id)
+            if self.id_type == pa.int64() and not pa.types.is_integer(column.type):
+                return as_numbers(column, self.id_type)
+            return cast(column, self.id_type)
+        start = FIRST[self.noun]
+        if self.numbers_rows:
+            return whole_numbers(first_row + piece.first + start, piece.batch.num_rows)
+        start += piece.first_in_part
+        numbers = range(start, start + piece.batch.num_rows)
+        return string_array([f"{piece.part.name}:{n}" for n in numbers], pa.string())
+
+    def _why_skipped(self, piece: _Piece, text: pa.Array, i: int) -> str:
+        if not text[i].is_valid:
+            return piece.part.why_null(piece.first_in_part + i)
+        given = piece.batch.column(self.choice.id)[i].as_py()
+        if given is None:
+            return "null id"
+        return f"id {given!r} is not a whole number, as the first ids are"
+
+    def _located(self, part: Part, record: str) -> str:
+        return f"{part.name}: {record}" if self.several else record
+
+
+def _column_or_nulls(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
+    index = batch.schema.get_field_index(field.name)
+    return pa.nulls(batch.num_rows, field.type) if index < 0 else batch.column(index)

@@ -1,0 +1,157 @@
+"""Which document of a cluster stays: the rules of `keep`, and what they decide."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearly.arrays import column_of, numbers_of
+from nearly.documents.corpus import Contenders
+from nearly.documents.number import Documents
+from nearly.errors import SettingsError, SourceError
+from nearly.stages.cluster import Clusters
+from nearly.stages.pair import Packed, Pairs, join_pairs
+
+__all__ = ["Keep", "Removed", "by_best_copy", "rank", "survivors"]
+
+#: Those of some packed pairs that reach a threshold, with exact similarity.
+Verify = Callable[[Packed, Fraction], Pairs]
+
+PLAIN = ("first", "last", "longest", "shortest")
+BY_COLUMN = ("newest", "oldest", "max", "min")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keep:
+    """A rule, and the column it looks at, if any."""
+
+    rule: str
+    column: str | None = None
+
+    @classmethod
+    def parse(cls, given: str) -> "Keep":
+        """`first`, or `newest:date`."""
+        rule, _, column = given.partition(":")
+        if rule in PLAIN and not column:
+            return cls(rule=rule)
+        if rule in BY_COLUMN and column:
+            return cls(rule=rule, column=column)
+        raise SettingsError(
+            f"keep is {given!r}; choose one of {', '.join(PLAIN)}, "
+            f"or {', '.join(f'{name}:COLUMN' for name in BY_COLUMN)}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removed:
+    """Documents that go, in ascending order, with the survivor of each."""
+
+    documents: Documents
+    survivors: Documents
+    similarity: npt.NDArray[np.float64]
+    clusters: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+
+def rank(corpus: Contenders, near: Pairs, keep: Keep) -> Documents:
+    """All documents, those that should rather survive first; of equals the earlier one."""
+    everyone = np.arange(len(corpus), dtype=np.uint32)
+    if keep.rule == "first":
+        return everyone
+    if keep.rule == "last":
+        return everyone[::-1].copy()
+    parts = (near.first, near.second, corpus.copies, corpus.originals)
+    involved = np.unique(np.concatenate(parts))
+    preference = _preference(corpus, involved, keep)
+    ranked = involved[np.lexsort((involved, preference))]
+    is_other = np.ones(len(corpus), bool)
+    is_other[involved] = False
+    return np.concatenate([ranked, everyone[is_other]])
+
+
+def by_best_copy(order: Documents, corpus: Contenders) -> Documents:
+    """The same order, where a representative stands as high as the best of its copies.
+
+    So the leader of a cluster has the text of the document that will survive.
+    """
+    place = _places(order)
+    np.minimum.at(place, corpus.originals, place[corpus.copies])
+    return np.argsort(place, kind="stable").astype(np.uint32)
+
+
+def _places(order: Documents) -> Documents:
+    place = np.empty(len(order), np.uint32)
+    place[order] = np.arange(len(order), dtype=np.uint32)
+    return place
+
+
+def _preference(corpus: Contenders, documents: Documents, keep: Keep) -> npt.NDArray[np.int64]:
+    """Lower is better."""
+    if keep.rule in ("longest", "shortest"):
+        lengths = corpus.characters(documents)
+        return -lengths if keep.rule == "longest" else lengths
+    values = pa.chunked_array(corpus.also).take(column_of(documents))
+    return _column_preference(values, keep)
+
+
+def _column_preference(values: pa.ChunkedArray, keep: Keep) -> npt.NDArray[np.int64]:
+    import pyarrow.compute as pc
+
+    if keep.rule in ("newest", "oldest") and _is_text(values.type):
+        try:
+            values = values.cast(pa.timestamp("us"))
+        except pa.ArrowInvalid as error:
+            raise SourceError(
+                f"column {keep.column!r} is text that does not read as dates ({error}); "
+                "write dates as 2024-12-31 or 2024-12-31 23:59:59, or cast the column in a query"
+            ) from error
+    direction = "descending" if keep.rule in ("newest", "max") else "ascending"
+    try:
+        ranks = pc.rank(values, sort_keys=direction, tiebreaker="min")  # nulls come last
+    except pa.ArrowNotImplementedError as error:
+        raise SourceError(
+            f"column {keep.column!r} holds {values.type}, which has no order; "
+            f"name a column of numbers, dates or text for keep={keep.rule}:COLUMN"
+        ) from error
+    return numbers_of(ranks).astype(np.int64)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def survivors(corpus: Contenders, clusters: Clusters, order: Documents, verify: Verify) -> Removed:
+    """The best-ranked member of each cluster stays; all others go."""
+    place = _places(order)
+    best = np.full(clusters.count, len(order), np.int64)
+    np.minimum.at(best, clusters.numbers, place[clusters.members])
+    stays = order[best][clusters.numbers]
+    goes = stays != clusters.members
+    ascending = np.argsort(clusters.members[goes])
+    documents = clusters.members[goes][ascending]
+    survivors = stays[goes][ascending]
+    return Removed(
+        documents=documents,
+        survivors=survivors,
+        similarity=_exact(corpus, documents, survivors, verify),
+        clusters=clusters.numbers[goes][ascending],
+    )
+
+
+def _exact(
+    corpus: Contenders, first: Documents, second: Documents, verify: Verify
+) -> npt.NDArray[np.float64]:
+    """Similarities of any two documents, below the threshold too; copies cost nothing."""
+    text_of = np.arange(len(corpus), dtype=np.uint32)
+    text_of[corpus.copies] = corpus.originals
+    packed = join_pairs(text_of[first], text_of[second])
+    differ = text_of[first] != text_of[second]
+    sought, which = np.unique(packed[differ], return_inverse=True)
+    similarity = np.ones(len(packed))
+    similarity[differ] = verify(sought, Fraction(0)).similarity[which]
+    return similarity

@@ -1,0 +1,1 @@
+"""The mathematics of bands and rows, and what they cost; no data is touched."""

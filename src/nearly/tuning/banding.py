@@ -1,0 +1,387 @@
+"""The mathematics of bands and rows: what is found, what is missed, and what to choose.
+
+No data is touched. Three parts, to be read in order: the curve of the band scheme and the
+areas beside it; what a setting costs; and the choosers, each named after what it promises.
+The sources (azgomi, kth, manfredi, upc) are those of `nearly.textbook`; docs/tuning.md says
+the same in formulae.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from nearly.errors import SettingsError
+from nearly.settings import Unit
+from nearly.tuning.family import Family, MinHash, Sketch
+from nearly.tuning.quadrature import integral
+
+__all__ = [
+    "Areas",
+    "Banding",
+    "Similarities",
+    "approximate_threshold",
+    "areas",
+    "background",
+    "curve",
+    "expected_candidates",
+    "expected_meetings",
+    "expected_recall",
+    "expected_seconds",
+    "explicit",
+    "for_recall",
+    "half_point",
+    "least_weighted_area",
+    "meeting_recall",
+    "nearest_threshold",
+    "steepest_point",
+]
+
+#: A distribution of pairs over similarity: (similarity, weight), the weights being shares
+#: of all pairs or counts of them.
+Similarities = Sequence[tuple[float, float]]
+
+#: Bits of each position of a signature that the agreement filter compares.
+SKETCH_BITS = 2
+#: The part of the pairs that may be lost which is left to the agreement filter.
+FILTER_PART = 0.1
+
+# What a run costs on one core, in seconds; rough, and good for comparing settings only.
+SECONDS_A_POSITION = 5e-9
+SECONDS_A_BAND = 15e-9
+SECONDS_A_CANDIDATE = 15e-9
+
+# The background of similarities: the mean of unrelated pairs, and the share of related ones.
+# Runs of characters are shared by strangers, runs of words hardly.
+UNRELATED_MEAN = {"char": 0.07, "word": 0.02}
+RELATED_SHARE = {"char": 2e-4, "word": 2e-5}
+BACKGROUND_BINS = 200
+
+
+# The band scheme: its curve, its thresholds and its areas
+
+
+@dataclass(frozen=True)
+class Banding:
+    """Bands of rows, and how many positions of a candidate's two signatures must agree.
+
+    `agreement` counts positions of bands * rows in which the sketches agree; with 0
+    every candidate passes.
+    """
+
+    bands: int
+    rows: int
+    agreement: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("bands", "rows"):
+            _check_count(name, getattr(self, name))
+
+    @property
+    def permutations(self) -> int:
+        """The length of a signature: no position is computed that no band uses."""
+        return self.bands * self.rows
+
+    @property
+    def family(self) -> Family:
+        """What makes a candidate: at least one band of which all rows agree."""
+        return MinHash().and_(self.rows).or_(self.bands)
+
+    @property
+    def filter(self) -> Family:
+        """What lets a candidate go on to be verified."""
+        return Sketch(SKETCH_BITS).at_least(self.agreement, self.permutations)
+
+    def recall(self, similarity: float) -> float:
+        """The least share of pairs of this similarity that is found, whatever the dependence.
+
+        Bands and filter read the same positions, so their chances do not multiply; their
+        losses at worst add up.
+        """
+        lost = self.family.chance(similarity).missed + self.filter.chance(similarity).missed
+        return max(0.0, 1 - lost)
+
+
+def curve(similarity: float, bands: int, rows: int) -> float:
+    """1 - (1 - s^r)^b, the probability of becoming a candidate (azgomi 3.3.1, kth)."""
+    return Banding(bands, rows).family.probability(similarity)
+
+
+def approximate_threshold(bands: int, rows: int) -> float:
+    """(1/b)^(1/r), which the sources call the threshold (azgomi 3.3.1, upc 5.2)."""
+    return float((1 / bands) ** (1 / rows))
+
+
+def half_point(bands: int, rows: int) -> float:
+    """The similarity at which one pair in two becomes a candidate."""
+    return float((-math.expm1(-math.log(2) / bands)) ** (1 / rows))
+
+
+def steepest_point(bands: int, rows: int) -> float:
+    """The similarity at which the curve rises fastest: where its second derivative is 0.
+
+    One band is steepest at 1; bands of one row are steepest at 0.
+    """
+    if bands == 1:
+        return 1.0
+    return float(((rows - 1) / (bands * rows - 1)) ** (1 / rows))
+
+
+@dataclass(frozen=True)
+class Areas:
+    """What is found below a threshold, and what is missed from it upwards."""
+
+    false_positive: float
+    false_negative: float
+
+    def weighted(self, false_positive_weight: float, false_negative_weight: float) -> float:
+        """Both as one number."""
+        return (
+            false_positive_weight * self.false_positive
+            + false_negative_weight * self.false_negative
+        )
+
+
+def areas(family: Family, threshold: float, similarities: Similarities | None = None) -> Areas:
+    """False positives and false negatives of any family at any threshold (azgomi, section 4).
+
+    With all similarities equally frequent these are the areas of equations 3 and 4, where
+    azgomi takes the curve's own threshold. Given a distribution they are its weights: shares
+    of all pairs, or expected numbers of pairs.
+    """
+    if similarities is None:
+        return Areas(
+            integral(lambda s: family.chance(s).found, 0, threshold),
+            integral(lambda s: family.chance(s).missed, threshold, 1),
+        )
+    return Areas(
+        math.fsum(w * family.chance(s).found for s, w in similarities if s < threshold),
+        math.fsum(w * family.chance(s).missed for s, w in similarities if s >= threshold),
+    )
+
+
+# What a setting costs
+
+
+@cache
+def background(unit: Unit = "char") -> Similarities:
+    """Where the similarities of a corpus lie when nothing is known of it, as shares of all pairs.
+
+    Unrelated pairs fall off exponentially from 0; a small share, the related ones, is
+    spread evenly up to 1.
+    """
+    edges = [i / BACKGROUND_BINS for i in range(BACKGROUND_BINS + 1)]
+    falling = [math.exp(-edge / UNRELATED_MEAN[unit]) for edge in edges]
+    unrelated = (1 - RELATED_SHARE[unit]) / (falling[0] - falling[-1])
+    return tuple(
+        (
+            (edges[i] + edges[i + 1]) / 2,
+            unrelated * (falling[i] - falling[i + 1]) + RELATED_SHARE[unit] / BACKGROUND_BINS,
+        )
+        for i in range(BACKGROUND_BINS)
+    )
+
+
+def expected_candidates(
+    banding: Banding, documents: int, similarities: Similarities | None = None
+) -> float:
+    """How many pairs of a corpus share a band, given the shares of its pairs by similarity."""
+    shares = background() if similarities is None else similarities
+    pairs = documents * (documents - 1) / 2
+    return pairs * math.fsum(w * banding.family.probability(s) for s, w in shares)
+
+
+def expected_meetings(
+    banding: Banding, documents: int, similarities: Similarities | None = None
+) -> float:
+    """How often two documents meet in a bucket: a pair that shares three bands meets three times.
+
+    This is the work of looking; `expected_candidates` counts each pair once.
+    """
+    shares = background() if similarities is None else similarities
+    pairs = documents * (documents - 1) / 2
+    band = MinHash().and_(banding.rows)
+    return pairs * banding.bands * math.fsum(w * band.probability(s) for s, w in shares)
+
+
+def expected_recall(banding: Banding, threshold: float, similarities: Similarities) -> float:
+    """The share of the pairs from the threshold upwards that is found; 1 where there are none."""
+    above = [(s, w) for s, w in similarities if s >= threshold]
+    pairs = math.fsum(w for _, w in above)
+    if pairs == 0:
+        return 1.0
+    return math.fsum(w * banding.recall(s) for s, w in above) / pairs
+
+
+def expected_seconds(
+    banding: Banding, documents: int, similarities: Similarities | None = None
+) -> float:
+    """Signing every position, sorting every band, and looking at every candidate."""
+    candidates = expected_candidates(banding, documents, similarities)
+    return _signing_seconds(banding, documents) + candidates * SECONDS_A_CANDIDATE
+
+
+def _signing_seconds(banding: Banding, documents: int) -> float:
+    return documents * (banding.permutations * SECONDS_A_POSITION + banding.bands * SECONDS_A_BAND)
+
+
+# Choosers
+
+
+def nearest_threshold(permutations: int, threshold: float) -> Banding:
+    """All permutations, in the bands that bring (1/b)^(1/r) nearest to the threshold.
+
+    The rule of upc 6.2 and manfredi 4.3. It promises nothing about recall: for 100
+    permutations and 0.7 it gives 10 bands of 10 rows, which find 25% of the pairs at 0.7.
+    """
+    _check_count("permutations", permutations)
+    _check_threshold(threshold)
+    divisors = [b for b in range(1, permutations + 1) if permutations % b == 0]
+    choices = [Banding(b, permutations // b) for b in divisors]
+    return min(choices, key=lambda c: abs(approximate_threshold(c.bands, c.rows) - threshold))
+
+
+def least_weighted_area(
+    permutations: int,
+    threshold: float,
+    false_positive_weight: float = 0.5,
+    false_negative_weight: float = 0.5,
+) -> Banding:
+    """The bands and rows with the least weighted sum of both areas at the threshold."""
+    _check_count("permutations", permutations)
+    _check_threshold(threshold)
+    weights = (false_positive_weight, false_negative_weight)
+    if min(weights) < 0 or max(weights) == 0:
+        raise SettingsError(
+            f"the weights are {weights}; give two that are not negative, nor both 0"
+        )
+    choices = (
+        (found.weighted(*weights), bands, rows)
+        for rows in range(1, permutations + 1)
+        for bands, found in _areas_by_bands(rows, threshold, permutations // rows)
+    )
+    _, bands, rows = min(choices)
+    return Banding(bands, rows)
+
+
+def _areas_by_bands(rows: int, threshold: float, most: int) -> Iterator[tuple[int, Areas]]:
+    """The areas of equations 3 and 4 for 1, 2, ... bands, each from the one before.
+
+    F of equation 2, integrated by parts, is F_b(s) = (s curve_b(s) + b r F_{b-1}(s)) / (b r + 1).
+    """
+    below = whole = 0.0
+    for bands in range(1, most + 1):
+        parts = bands * rows
+        below = (threshold * curve(threshold, bands, rows) + parts * below) / (parts + 1)
+        whole = (1 + parts * whole) / (parts + 1)
+        yield bands, Areas(below, 1 - threshold - whole + below)
+
+
+def for_recall(
+    threshold: float,
+    recall: float,
+    permutations: int,
+    *,
+    documents: int = 1_000_000,
+    similarities: Similarities | None = None,
+) -> Banding:
+    """The cheapest bands and rows that find at least this share of pairs at the threshold.
+
+    The worst case, at exactly the threshold and with the loss of the agreement filter; more
+    similar pairs are found more often. Any b * r <= permutations may be chosen, at the least
+    expected cost for so many documents of such similarities.
+    """
+    choices = meeting_recall(threshold, recall, permutations)
+    cheapest = _cheapest(choices, documents, similarities)
+    return explicit(cheapest.bands, cheapest.rows, threshold, recall)
+
+
+def meeting_recall(threshold: float, recall: float, permutations: int) -> list[Banding]:
+    """For each number of rows the fewest bands that reach this recall at the threshold.
+
+    Without an agreement yet: `explicit` adds it. There is always one; a goal that no b * r <=
+    permutations reaches is an error.
+    """
+    _check_goal(threshold, recall, permutations)
+    missed = (1 - recall) * (1 - FILTER_PART)
+    needed = ((_bands_needed(threshold, rows, missed), rows) for rows in range(1, permutations + 1))
+    choices = [Banding(int(b), rows) for b, rows in needed if b * rows <= permutations]
+    if not choices:
+        raise SettingsError(_impossible(threshold, recall, permutations))
+    return choices
+
+
+def explicit(bands: int, rows: int, threshold: float, recall: float) -> Banding:
+    """Bands and rows as given, with the strictest agreement that this recall allows.
+
+    The filter may lose a tenth of the pairs that may be lost; whether the bands keep to the
+    rest is for `Banding.recall` to say.
+    """
+    permutations = Banding(bands, rows).permutations
+    _check_goal(threshold, recall, permutations)
+    allowed = (1 - recall) * FILTER_PART
+    low, high = 0, permutations
+    while low < high:
+        cutoff = (low + high + 1) // 2
+        loses = Sketch(SKETCH_BITS).at_least(cutoff, permutations).chance(threshold).missed
+        low, high = (cutoff, high) if loses <= allowed else (low, cutoff - 1)
+    return Banding(bands, rows, agreement=low)
+
+
+def _bands_needed(threshold: float, rows: int, missed: float) -> float:
+    """The least b with (1 - t^r)^b <= missed; infinite where no float can tell."""
+    agree = threshold**rows
+    if agree == 1:
+        return 1
+    exact = math.log(missed) / math.log1p(-agree) if agree > 0 else math.inf
+    # A hair more, so that a goal met exactly is not lost to another machine's rounding.
+    return math.ceil(exact * (1 + 1e-12)) if exact < 2**53 else math.inf
+
+
+def _cheapest(
+    choices: Sequence[Banding], documents: int, similarities: Similarities | None
+) -> Banding:
+    best, least = choices[0], math.inf
+    for choice in sorted(choices, key=lambda c: _signing_seconds(c, documents)):
+        if _signing_seconds(choice, documents) >= least:
+            break  # signing alone costs more than the best, here and from here on
+        seconds = expected_seconds(choice, documents, similarities)
+        if seconds < least:
+            best, least = choice, seconds
+    return best
+
+
+def _impossible(threshold: float, recall: float, permutations: int) -> str:
+    """Bands of one row find the most with any number of permutations: what they can do."""
+    missed = MinHash().or_(permutations).chance(threshold).missed
+    possible = math.floor(1e4 * max(0.0, 1 - missed / (1 - FILTER_PART))) / 1e4
+    needed = _bands_needed(threshold, 1, (1 - recall) * (1 - FILTER_PART))
+    return (
+        f"recall is {recall!r} at threshold {threshold!r}; {permutations} permutations reach "
+        f"{min(possible, 0.9999)} at most. Give at least {needed} permutations, a lower recall "
+        "or a higher threshold."
+    )
+
+
+def _check_goal(threshold: float, recall: float, permutations: int) -> None:
+    _check_threshold(threshold)
+    _check_count("permutations", permutations)
+    if not 0 < recall < 1:
+        raise SettingsError(
+            f"recall is {recall!r}; hashing finds a pair with a probability below 1, however many "
+            "permutations it has: give a number above 0 and below 1, for example 0.99, or find "
+            "every pair with --method exact"
+        )
+
+
+def _check_threshold(threshold: float) -> None:
+    if not 0 < threshold <= 1:
+        raise SettingsError(
+            f"threshold is {threshold!r}; similarity runs from 0 to 1: "
+            "give a number above 0 and at most 1, for example 0.8"
+        )
+
+
+def _check_count(name: str, given: int) -> None:
+    if not isinstance(given, int) or given < 1:
+        raise SettingsError(f"{name} is {given!r}; give a whole number of at least 1")

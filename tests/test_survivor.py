@@ -1,0 +1,101 @@
+"""Survivors of a whole corpus, and of its connected components one by one: they are the same."""
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pytest
+from corpora import clustered
+
+from nearly import api
+from nearly.documents.local import LocalCorpus
+from nearly.documents.number import Documents
+from nearly.engines.local import LocalEngine
+from nearly.stages.cluster import cluster
+from nearly.stages.pair import Packed, Pairs, join_pairs, split_pairs
+from nearly.stages.survivor import Keep, by_best_copy, rank, survivors
+from nearly.stages.verification import exact_ratio
+from nearly.tuning.banding import Banding
+
+#: Document, survivor, similarity.
+Removals = list[tuple[int, int, float]]
+
+
+class Component:
+    """Some documents of a corpus, numbered anew: all that survivors are chosen by."""
+
+    def __init__(self, corpus: LocalCorpus, near: Pairs, documents: Documents):
+        self._corpus, self.documents = corpus, documents
+        inside = np.isin(near.first, documents)
+        self.near = Pairs(
+            first=self._numbers(near.first[inside]),
+            second=self._numbers(near.second[inside]),
+            similarity=near.similarity[inside],
+        )
+        copied = np.isin(corpus.copies, documents)
+        self.copies = self._numbers(corpus.copies[copied])
+        self.originals = self._numbers(corpus.originals[copied])
+        self.also = [pa.concat_arrays(corpus.also).take(documents)] if corpus.also else []
+
+    def _numbers(self, documents: Documents) -> Documents:
+        return np.searchsorted(self.documents, documents).astype(np.uint32)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def characters(self, documents: Documents) -> npt.NDArray[np.int64]:
+        return self._corpus.characters(self.documents[documents])
+
+
+def of_component(component: Component, keep: Keep, engine: LocalEngine) -> Removals:
+    corpus, near = component._corpus, component.near
+
+    def verify(packed: Packed, threshold: Fraction) -> Pairs:
+        first, second = (component.documents[part] for part in split_pairs(packed))
+        return engine.verify(corpus, join_pairs(first, second), threshold)
+
+    order = rank(component, near, keep)
+    leading = by_best_copy(order, component)
+    method = corpus.settings.cluster
+    clusters = cluster(near, component.copies, component.originals, leading, method)
+    removed = survivors(component, clusters, order, verify)
+    named = (component.documents[part].tolist() for part in (removed.documents, removed.survivors))
+    return list(zip(*named, removed.similarity.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("method", ["components", "leader"])
+@pytest.mark.parametrize(
+    "rule", ["first", "last", "longest", "shortest", "newest:date", "min:number"]
+)
+def test_components_one_by_one_give_what_the_whole_corpus_gives(method: str, rule: str) -> None:
+    texts = clustered()
+    texts += texts[::3]
+    table = pa.table(
+        {
+            "text": texts,
+            "date": [f"2024-01-{1 + i * 7 % 28:02}" for i in range(len(texts))],
+            "number": [i * 31 % 17 for i in range(len(texts))],
+        }
+    )
+    keep = Keep.parse(rule)
+    options = {"method": "exact", "threshold": 0.6, "k": 3, "cluster": method, "text": "text"}
+    with api._run(table, options) as (source, settings, engine, skipped):
+        corpus = engine.load(source, settings, Banding(1, 1), skipped, keep=keep)
+        near = engine.join(corpus, exact_ratio(settings.threshold))
+        whole = engine.remove(corpus, near, engine.cluster(corpus, near, keep), keep)
+        everyone = np.arange(len(corpus), dtype=np.uint32)
+        connected = cluster(near, corpus.copies, corpus.originals, everyone, "components")
+        removals: Removals = []
+        for number in range(connected.count):
+            documents = connected.members[connected.numbers == number]
+            removals += of_component(Component(corpus, near, documents), keep, engine)
+    assert connected.count > 20
+    assert sorted(removals) == list(
+        zip(
+            whole.documents.tolist(),
+            whole.survivors.tolist(),
+            whole.similarity.tolist(),
+            strict=True,
+        )
+    )
