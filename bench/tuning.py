@@ -19,6 +19,7 @@ import truth
 
 import nearly
 from nearly import api
+from nearly.measures.jaccard import Jaccard
 from nearly.tuning.banding import Banding
 
 CORPORA = ("debian/docs", "licences/docs", "tweets/troll-300k")
@@ -45,8 +46,10 @@ def candidates(path: Path, banding: Banding) -> int:
     """Pairs that meet in some bucket, each counted once: before the agreement filter."""
     everything = Banding(banding.bands, banding.rows, agreement=0)
     with api._run(str(path), SETTINGS) as (source, settings, engine, skipped):
-        corpus = engine.load(source, settings, everything, skipped, keep=None)
-        return len(engine.candidates(corpus, everything, hubs=0))
+        measure = Jaccard.of(settings)
+        corpus = engine.load(source, measure, settings, everything, skipped, keep=None)
+        met, _ = engine.candidates(corpus, everything, hubs=0)
+        return len(met)
 
 
 def find(path: Path, banding: Banding) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from nearly import api, pipeline
 from nearly.documents.local import LocalCorpus
 from nearly.engines.local import LocalEngine
+from nearly.measures.jaccard import Jaccard
 from nearly.tuning.banding import Banding
 
 WORDS = [f"{a}{b}{c}" for a in "bcdfglm" for b in "aeiou" for c in "nrst"]
@@ -33,5 +34,6 @@ def loaded(
 ) -> Iterator[tuple[LocalCorpus, LocalEngine]]:
     """The corpus as a run holds it, and the engine that does."""
     with api._run(documents, {"method": "lsh", **options}) as (source, settings, engine, skipped):
-        banding = banding or pipeline.choose_banding(settings)
-        yield engine.load(source, settings, banding, skipped, keep=None), engine
+        measure = Jaccard.of(settings)
+        banding = banding or pipeline.choose_banding(measure, settings)
+        yield engine.load(source, measure, settings, banding, skipped, keep=None), engine

@@ -29,7 +29,8 @@ def test_meetings_come_true(advice: nearly.Advice) -> None:
 def distinct_candidates(choice: Choice) -> int:
     everything = Banding(choice.banding.bands, choice.banding.rows, agreement=0)
     with loaded(DOCUMENTS, everything) as (corpus, engine):
-        return len(engine.candidates(corpus, everything, hubs=0))
+        met, _ = engine.candidates(corpus, everything, hubs=0)
+        return len(met)
 
 
 def test_candidates_and_recall_come_true(advice: nearly.Advice) -> None:
@@ -41,7 +42,7 @@ def test_candidates_and_recall_come_true(advice: nearly.Advice) -> None:
         bands, rows = choice.banding.bands, choice.banding.rows
         found = len(nearly.find(DOCUMENTS, threshold=0.7, bands=bands, rows=rows))
         assert choice.recall.low <= found / truth <= choice.recall.high
-        assert 0 <= choice.in_vain <= choice.candidates.value
+        assert 0 <= choice.wasted <= choice.candidates.value
 
 
 def test_a_part_of_a_large_corpus_stands_for_all(monkeypatch: pytest.MonkeyPatch) -> None:

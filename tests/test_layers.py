@@ -12,8 +12,9 @@ PACKAGE = Path(__file__).parents[1] / "src" / "nearly"
 #: From the ground up; a room may import its own floor's package and all floors below.
 FLOORS = [
     {"errors"},
-    {"arrays", "limits", "settings", "schemas", "_kernels"},
+    {"arrays", "limits", "progress", "settings", "schemas", "_kernels"},
     {"tuning", "textbook", "results"},
+    {"measures"},
     {"documents"},
     {"stages"},
     {"engines", "sources", "sinks", "plans"},

@@ -46,4 +46,4 @@ def test_nothing_is_pickled() -> None:
     package = Path(nearly.__file__).parent
     users = [file for file in package.rglob("*.py") if "pickle" in file.read_text().lower()]
     # Spark's own processes speak so with each other; nothing is written or read from outside.
-    assert users == [package / "engines" / "spark" / "exchange.py"]
+    assert users == [package / "engines" / "spark" / "session" / "private.py"]

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from nearly import pipeline
 from nearly.errors import SettingsError
+from nearly.measures.base import Measure
+from nearly.measures.jaccard import Jaccard
+from nearly.progress import Silence
 from nearly.results import Deduplicated, Found
-from nearly.run import Running, Silence, on_one_machine, opened, runs_on_spark, skipped_records
+from nearly.run import Running, on_one_machine, opened, runs_on_spark, skipped_records
 from nearly.settings import Options, Settings
 from nearly.sources import Skipped
 from nearly.stages.survivor import Keep
@@ -22,22 +25,36 @@ class Arguments(Running, Options, total=False):
     """Everything that `find` and `dedup` take."""
 
 
-def find(source: Any, *, audit: int = 0, **arguments: Unpack[Arguments]) -> Found:
+def find(
+    source: Any,
+    *,
+    audit: int = 0,
+    measure: Measure | None = None,
+    **arguments: Unpack[Arguments],
+) -> Found:
     """Find every pair of documents at least as similar as `threshold`.
 
     `source` is a path, a glob, a list of paths, a SQL query, a list of texts, a dict of id to
     text, or a pandas, polars, Arrow or Spark table. See `Running` and `Settings` for the
     arguments. With `audit`, so many documents are searched exactly afterwards, and
-    `statistics["audit"]` says what recall that proves. On Spark, the tables of the result are
-    Spark's DataFrames, and lazy.
+    `statistics["audit"]` says what recall that proves. `measure` is how documents are
+    compared: Jaccard similarity of shingles unless another one is given. On Spark, the
+    tables of the result are Spark's DataFrames, and lazy.
     """
     if not (isinstance(audit, int) and audit >= 0):
         raise SettingsError(f"audit is {audit!r}; give the number of documents to search exactly")
     with _run(source, arguments) as (read, settings, engine, skipped):
-        return pipeline.find(read, settings, engine, skipped, audited=audit)
+        how = measure or Jaccard.of(settings)
+        return pipeline.find(read, how, settings, engine, skipped, audited=audit)
 
 
-def dedup(source: Any, *, keep: str = "first", **arguments: Unpack[Arguments]) -> Deduplicated:
+def dedup(
+    source: Any,
+    *,
+    keep: str = "first",
+    measure: Measure | None = None,
+    **arguments: Unpack[Arguments],
+) -> Deduplicated:
     """Keep one document of each cluster.
 
     `keep` is first, last, longest, shortest, newest:COLUMN, oldest:COLUMN, max:COLUMN or
@@ -45,7 +62,8 @@ def dedup(source: Any, *, keep: str = "first", **arguments: Unpack[Arguments]) -
     """
     rule = Keep.parse(keep)
     with _run(source, arguments) as (read, settings, engine, skipped):
-        return pipeline.dedup(read, settings, engine, skipped, rule)
+        how = measure or Jaccard.of(settings)
+        return pipeline.dedup(read, how, settings, engine, skipped, rule)
 
 
 def tune(
@@ -54,6 +72,7 @@ def tune(
     chooser: "Chooser" = "goal",
     sample: int = 500,
     documents: int = 1_000_000,
+    measure: Measure | None = None,
     **arguments: Unpack[Arguments],
 ) -> "Advice":
     """Choose bands and rows, and foretell what they do.
@@ -72,11 +91,13 @@ def tune(
             "tune surveys a corpus on one machine; leave engine and master out, and of a Spark "
             "DataFrame give a sample, as in frame.sample(0.01).toArrow()"
         )
+    how = measure or Jaccard.of(settings)
     if source is None:
-        return advice.advise(settings, chooser, documents)
+        return advice.advise(how, settings, chooser, documents)
     with on_one_machine(source, running) as (surveyed, engine):
         return advice.survey(
             surveyed,
+            how,
             settings,
             engine,
             skipped_records(running),

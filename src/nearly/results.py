@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from nearly.errors import MissingError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +37,14 @@ class Found:
     settings: Settings
     statistics: dict[str, Any]
     read_top: Callable[[], pa.Table] = field(repr=False)
+    read_texts: Callable[[Iterable[Any]], dict[Any, str]] = field(repr=False)
+
+    def text(self, id: Any) -> str:  # noqa: A002 - the name of the column
+        """The text of the document with this id, read from the source again."""
+        texts = self.read_texts([id])
+        if id not in texts:
+            raise MissingError(f"there is no document with the id {id!r}; ids are in `clusters`")
+        return texts[id]
 
     @cached_property
     def top(self) -> pa.Table:

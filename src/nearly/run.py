@@ -6,18 +6,18 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict
 
-from nearly.documents.corpus import Progress
 from nearly.engines.base import Engine
 from nearly.engines.local import LocalEngine
 from nearly.errors import SettingsError
 from nearly.limits import spare_address_space
+from nearly.progress import Progress, Silence
 from nearly.sources import Skipped, Source, open_source, tables_of_folder
 
-__all__ = ["Running", "Silence", "on_one_machine", "opened", "runs_on_spark", "skipped_records"]
+__all__ = ["Running", "on_one_machine", "opened", "runs_on_spark", "skipped_records"]
 
 #: What only one of the engines has a use for.
 _OPTIONS: Final = {
@@ -25,16 +25,6 @@ _OPTIONS: Final = {
     "spark": ("master", "spark_conf", "checkpoint"),
 }
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-
-
-class Silence:
-    """Progress that nobody watches."""
-
-    def stage(self, name: str, total: int | None) -> None:
-        """See `Progress`."""
-
-    def advance(self, steps: int = 1) -> None:
-        """See `Progress`."""
 
 
 class Running(TypedDict, total=False):
@@ -103,7 +93,7 @@ def _is_spark_frame(given: Any) -> bool:
 
 
 @contextmanager
-def opened(given: Any, running: Mapping[str, Any]) -> Iterator[tuple[Any, Engine]]:
+def opened(given: Any, running: Mapping[str, Any]) -> Iterator[tuple[Any, Engine[Any, Any]]]:
     """A source and the engine that reads it."""
     on_engine = _on_spark if runs_on_spark(given, running) else on_one_machine
     with on_engine(given, running) as (source, engine):
@@ -126,15 +116,17 @@ def on_one_machine(given: Any, running: Mapping[str, Any]) -> Iterator[tuple[Sou
     )
     with engine:
         yield source, engine
+    with suppress(OSError):  # it holds what the source needs, or nothing
+        folder.rmdir()
 
 
 @contextmanager
-def _on_spark(given: Any, running: Mapping[str, Any]) -> Iterator[tuple[Any, Engine]]:
+def _on_spark(given: Any, running: Mapping[str, Any]) -> Iterator[tuple[Any, Engine[Any, Any]]]:
     from nearly.engines.spark.engine import SparkEngine
     from nearly.engines.spark.session.session import translated
 
     session, source = _session_and_source(given, running)
-    engine: Engine = SparkEngine(
+    engine = SparkEngine(
         session,
         progress=running.get("progress") or Silence(),
         checkpoint=_everywhere(running.get("checkpoint")),

@@ -7,6 +7,7 @@ that changes when, and only when, the answer could.
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final, Literal, Self, TypedDict, get_args
@@ -87,6 +88,7 @@ class Settings:
 
     text: TextSettings = field(default_factory=TextSettings)
     threshold: float = 0.8
+    within: float | None = None
     recall: float = 0.99
     permutations: int = 256
     bands: int | None = None
@@ -101,6 +103,7 @@ class Settings:
         for name in ("scheme", "cluster", "method"):
             _check_choice(name, getattr(self, name), get_args(_CHOICES[name]))
         _check_fraction("threshold", self.threshold, "similarity runs from 0 to 1")
+        _check_within(self.within)
         _check_open_fraction("recall", self.recall)
         if not (_is_whole(self.permutations) and 1 <= self.permutations <= MOST_PERMUTATIONS):
             raise SettingsError(
@@ -161,6 +164,7 @@ class Options(TypedDict, total=False):
     stop_words: tuple[str, ...]
     raw: bool
     threshold: float
+    within: float | None
     recall: float
     permutations: int
     bands: int | None
@@ -219,6 +223,13 @@ def _check_fraction(name: str, given: object, why: str) -> None:
     if not _is_number(given) or not 0 < given <= 1:  # type: ignore[operator]
         raise SettingsError(
             f"{name} is {given!r}; {why}: give a number above 0 and at most 1, for example 0.8"
+        )
+
+
+def _check_within(given: object) -> None:
+    if given is not None and (not _is_number(given) or not 0 <= given < math.inf):  # type: ignore[operator]
+        raise SettingsError(
+            f"within is {given!r}; a distance is 0 or more: give a number, for example 3"
         )
 
 

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterator
 
-from nearly.tuning.banding import Banding, Similarities
+from nearly.tuning.banding import Banding
+from nearly.tuning.hashing import Closenesses
 
 __all__ = ["curve_lines"]
 
@@ -13,7 +14,7 @@ BARS = " ▁▂▃▄▅▆▇█"
 
 
 def curve_lines(
-    banding: Banding, threshold: float, similarities: Similarities, *, is_assumed: bool
+    banding: Banding, threshold: float, similarities: Closenesses, *, is_assumed: bool
 ) -> Iterator[str]:
     """Lines of a plot: the chance of becoming a candidate by similarity, and the pairs below."""
     columns = [(i + 0.5) / WIDTH for i in range(WIDTH)]
@@ -44,7 +45,7 @@ def _axis(threshold: float) -> str:
     return "─" * place + "┴" + "─" * (WIDTH - 1 - place)
 
 
-def _bars(similarities: Similarities) -> Iterator[str]:
+def _bars(similarities: Closenesses) -> Iterator[str]:
     """One block a column; the highest is all pairs, an empty one none."""
     shares = [0.0] * WIDTH
     for similarity, share in similarities:

@@ -285,7 +285,7 @@ def library_arguments(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_stop_words(given: str) -> tuple[str, ...]:
-    from nearly.stages.stop_word import ENGLISH, read_stop_words
+    from nearly.measures.stop_word import ENGLISH, read_stop_words
 
     if given == "none":
         return ()

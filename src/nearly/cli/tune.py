@@ -14,7 +14,7 @@ from nearly.cli.message import say
 from nearly.cli.progress import watched
 from nearly.cli.section import Command, option
 from nearly.errors import SettingsError
-from nearly.tuning.banding import approximate_threshold
+from nearly.tuning.banding import Banding, approximate_threshold
 
 if TYPE_CHECKING:
     from nearly.advice.advice import Advice, Choice
@@ -147,7 +147,7 @@ def _threshold(given: float | None, options: dict[str, Any]) -> dict[str, float]
     bands, rows = options["bands"], options["rows"]
     if bands is None or rows is None or min(bands, rows) < 1:
         return {}
-    return {"threshold": approximate_threshold(bands, rows)}
+    return {"threshold": approximate_threshold(Banding(bands, rows))}
 
 
 def _checked(similarities: Sequence[float]) -> Sequence[float]:
@@ -231,7 +231,7 @@ def _choice_lines(advice: Advice) -> Iterator[str]:
 
 def _choice_line(choice: Choice) -> str:
     banding, candidates = choice.banding, choice.candidates.value
-    vain = f"{choice.in_vain / candidates:.0%}" if candidates else "-"
+    vain = f"{choice.wasted / candidates:.0%}" if candidates else "-"
     memory = "-" if choice.memory is None else f"{choice.memory / 2**20:,.0f} MiB"
     return (
         f"{f'{banding.bands} x {banding.rows}':<14}{banding.recall(choice.threshold):>13.2%}"
