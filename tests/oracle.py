@@ -196,7 +196,10 @@ class Oracle:
     @cached_property
     def groups(self) -> list[list[int]]:
         """Clusters of two and more, by their first members."""
-        head = self.leaders() if self.cluster == "leader" else self.firsts()
+        return self.gathered(self.leaders() if self.cluster == "leader" else self.firsts())
+
+    def gathered(self, head: dict[int, int]) -> list[list[int]]:
+        """Copies go where their original goes."""
         groups: dict[int, list[int]] = {}
         for place, first in self.original.items():
             groups.setdefault(head[first], []).append(place)
@@ -210,12 +213,12 @@ class Oracle:
             first = {place: low if head == high else head for place, head in first.items()}
         return first
 
-    def leaders(self) -> dict[int, int]:
+    def leaders(self, *, by_best_copy: bool = True) -> dict[int, int]:
         """A representative leads as early as the best of its copies would."""
         rank = {place: number for number, place in enumerate(self.order)}
-        best = dict.fromkeys(self.representatives, len(rank))
-        for place, first in self.original.items():
-            best[first] = min(best[first], rank[place])
+        best = {place: rank[place] for place in self.representatives}
+        for place in self.copies if by_best_copy else ():
+            best[self.original[place]] = min(best[self.original[place]], rank[place])
         return textbook.leaders(sorted(self.representatives, key=best.__getitem__), self.near)
 
     @cached_property
@@ -350,4 +353,8 @@ def check_survivors(oracle: Oracle) -> None:
         assert any(first == second for first, second, *_ in best), "no ties"
     apart = [oracle.similarity(*pair) for pair in oracle.survivors.items()]
     below = [value for value in apart if value < oracle.threshold]
-    assert below or oracle.cluster == "leader", "no survivor is far from what it stands for"
+    if oracle.cluster == "components":
+        assert below, "no survivor is far from what it stands for"
+    elif oracle.keep != "first":
+        others = oracle.gathered(oracle.leaders(by_best_copy=False))
+        assert others != oracle.groups, "it does not matter how good copies are"
