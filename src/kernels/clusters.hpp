@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "hashing.hpp"
+#include "content.hpp"
 
 namespace nearly {
 
