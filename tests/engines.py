@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 from unittest.mock import patch
@@ -79,7 +79,7 @@ class Collected:
     """Every table of a result as plain Arrow, and all numbers but those of the clock."""
 
     tables: dict[str, pa.Table]
-    statistics: dict[str, Any]
+    statistics: nearly.Statistics
 
     def __getattr__(self, name: str) -> Any:
         return self.tables[name]
@@ -90,8 +90,7 @@ def collected(result: Any) -> Collected:
         n for n in ("pairs", "clusters", "removed", "kept", "top", "skipped") if hasattr(result, n)
     ]
     tables = {name: plain(getattr(result, name)) for name in names}
-    statistics = {name: value for name, value in result.statistics.items() if name != "seconds"}
-    return Collected(tables, statistics)
+    return Collected(tables, replace(result.statistics, seconds={}))
 
 
 def plain(table: Any) -> pa.Table:
