@@ -23,7 +23,7 @@ def test_meetings_come_true(advice: nearly.Advice) -> None:
     for choice in advice.choices:
         bands, rows = choice.banding.bands, choice.banding.rows
         found = nearly.find(DOCUMENTS, threshold=0.7, bands=bands, rows=rows)
-        assert choice.meetings == found.statistics["compared"]
+        assert choice.meetings == found.statistics.compared
 
 
 def distinct_candidates(choice: Choice) -> int:
@@ -49,7 +49,7 @@ def test_a_part_of_a_large_corpus_stands_for_all(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(advising, "MOST_SIGNED", len(DOCUMENTS) // 2)
     choice = nearly.tune(DOCUMENTS, threshold=0.7, sample=150, bands=20, rows=4).best
     found = nearly.find(DOCUMENTS, threshold=0.7, bands=20, rows=4)
-    assert choice.meetings == pytest.approx(found.statistics["compared"], rel=0.25)
+    assert choice.meetings == pytest.approx(found.statistics.compared, rel=0.25)
 
 
 def test_every_choice_reaches_the_goal(advice: nearly.Advice) -> None:

@@ -5,8 +5,8 @@ import pytest
 from corpora import clustered, loaded
 
 from nearly.advice.bucket import band_keys, crowding, fill_buckets
-from nearly.api import Silence
 from nearly.measures.pair import split_pairs
+from nearly.progress import Silence
 from nearly.tuning.banding import Banding
 
 EVERYTHING = Banding(12, 2, agreement=0)

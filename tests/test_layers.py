@@ -12,17 +12,22 @@ PACKAGE = Path(__file__).parents[1] / "src" / "nearly"
 
 #: From the ground up; a room may import its own floor's package and all floors below.
 FLOORS = [
-    {"errors"},
-    {"arrays", "limits", "progress", "settings", "schemas", "_kernels"},
-    {"tuning", "textbook", "results"},
+    {"errors", "wording"},
+    {"declaration", "progress", "tabular"},
+    {"arrays", "limits", "settings", "schemas", "signature", "_kernels"},
+    {"text", "tuning", "textbook"},
     {"measures"},
     {"documents"},
     {"stages"},
     {"engines", "sources", "sinks", "plans"},
+    {"recut", "result_folder"},
+    {"results"},
     {"comparison", "evaluation"},
     {"drawing"},
     {"pipeline", "advice"},
-    {"run"},
+    {"arguments"},
+    {"origin", "run"},
+    {"saved", "call"},
     {"api"},
     {"cli", "__main__"},
 ]

@@ -109,7 +109,7 @@ def test_dedup_names_survivors_with_their_distance(engine: str, cluster: str) ->
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_audit_proves_the_recall(engine: str) -> None:
     found = nearly.find(source(engine), method="lsh", audit=10_000, **HOW)
-    audit = found.statistics["audit"]
+    audit = found.statistics.to_dict()["audit"]
     assert (audit["recall"], audit["precision"]) == (1.0, 1.0)
     distinct = set(TEXTS)
     near = sum(1 for a, b in itertools.combinations(distinct, 2) if distance(a, b) <= WITHIN)

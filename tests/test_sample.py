@@ -5,9 +5,9 @@ import pytest
 from corpora import clustered, loaded
 
 from nearly.advice.sample import CLOSENESSES, Sample, draw_sample
-from nearly.api import Silence
 from nearly.documents.local import LocalCorpus
 from nearly.errors import SettingsError, SourceError
+from nearly.progress import Silence
 from nearly.stages.search import BINS, count_by_closeness
 from nearly.tuning.banding import Banding
 

@@ -6,12 +6,14 @@ import pyarrow as pa
 import pytest
 from corpora import clustered
 
-from nearly import api
+from nearly import call
+from nearly.arguments import Running
 from nearly.documents.local import LocalCorpus
 from nearly.engines.local import LocalEngine
 from nearly.measures.jaccard import Jaccard
 from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Packed, Pairs, join_pairs, split_pairs
+from nearly.settings import Settings
 from nearly.stages.cluster import cluster
 from nearly.stages.survivor import Keep, by_best_copy, rank, survivors
 from nearly.tuning.banding import Banding
@@ -78,8 +80,8 @@ def test_components_one_by_one_give_what_the_whole_corpus_gives(method: str, rul
         }
     )
     keep = Keep.parse(rule)
-    options = {"method": "exact", "threshold": 0.6, "k": 3, "cluster": method, "text": "text"}
-    with api._run(table, options) as (source, settings, engine, skipped):
+    settings = Settings.of(method="exact", threshold=0.6, k=3, cluster=method)
+    with call._run(table, settings, Running(text="text")) as (source, engine, skipped):
         measure = Jaccard.of(settings)
         corpus = engine.load(source, measure, settings, Banding(1, 1), skipped, keep=keep)
         found = engine.near_pairs(corpus, Banding(1, 1), hubs=0)

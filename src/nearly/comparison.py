@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,14 +12,22 @@ from nearly.measures.jaccard import Jaccard
 from nearly.measures.shingle import shingle_sets, signatures
 from nearly.measures.stop_word import ENGLISH
 from nearly.results import Comparison
-from nearly.settings import Settings, TextSettings
+from nearly.settings import Settings, SignatureSettings, TextSettings
+from nearly.text.difference import difference
 
-__all__ = ["compare"]
+__all__ = ["compare_texts"]
 
 
-def compare(a: str, b: str, *, name_a: str = "a", name_b: str = "b", **options: Any) -> Comparison:
-    """Compare two texts. Takes the settings that `find` takes; `k` is decided on both."""
-    settings = Settings.of(**options)
+def compare_texts(
+    a: str, b: str, text: TextSettings, signature: SignatureSettings, name_a: str, name_b: str
+) -> Comparison:
+    """Compare two texts; where k is 'auto', it is decided on both."""
+    settings = Settings(
+        text=text,
+        permutations=signature.permutations,
+        scheme=signature.scheme,
+        seed=signature.seed,
+    )
     measure = Jaccard.of(settings).settled((len(a) + len(b)) / 2)
     text = measure.text
     texts = string_array([a, b])
@@ -42,6 +49,9 @@ def compare(a: str, b: str, *, name_a: str = "a", name_b: str = "b", **options: 
         containment_of_b=_ratio(shared, second),
         estimate=_ratio(agreeing, positions),
         permutations=positions,
+        text_a=a,
+        text_b=b,
+        difference=difference(a, b),
     )
 
 

@@ -4,14 +4,13 @@ source → documents → (exact copies collapsed) → signatures → bands → c
        → verified pairs → clusters → results
 """
 
-from dataclasses import asdict
 from functools import cache
 from typing import Any
 
 from nearly.documents.readable import Readable
 from nearly.engines.base import Corpus, Engine, HeldCorpus, HeldPairs, NearPairs
 from nearly.measures.base import Measure
-from nearly.results import Deduplicated, Found
+from nearly.results import Deduplicated, Found, Statistics
 from nearly.settings import Settings
 from nearly.sources import Skipped
 from nearly.stages.candidate import HUBS
@@ -38,16 +37,19 @@ def find(
     corpus = engine.load(source, measure, settings, banding, skipped, keep=None)
     near = engine.near_pairs(corpus, banding, hubs=0)
     found = engine.found(corpus, near)
-    audit = asdict(engine.audit(corpus, near, audited)) if audited else None
+    audit = engine.audit(corpus, near, audited) if audited else None
     return Found(
         pairs=found.pairs,
         clusters=found.clusters,
         skipped=skipped.table(),
         settings=corpus.settings,
-        statistics=statistics(corpus, near, skipped, banding)
-        | {"seconds": engine.progress.seconds()}
-        | {"pairs": found.pair_count, "clusters": found.cluster_count}
-        | ({"audit": audit} if audit else {}),
+        statistics=Statistics(
+            **statistics(corpus, near, skipped, banding),
+            seconds=engine.progress.seconds(),
+            pairs=found.pair_count,
+            clusters=found.cluster_count,
+            audit=audit,
+        ),
         read_top=found.read_top,
         read_texts=engine.text_reader(corpus),
     )
@@ -71,11 +73,16 @@ def dedup(
         clusters=cleaned.clusters,
         skipped=skipped.table(),
         settings=corpus.settings,
-        statistics=statistics(corpus, near, skipped, banding)
-        | {"seconds": engine.progress.seconds()}
-        | {"removed": cleaned.removed_count, "clusters": cleaned.cluster_count, "hubs": HUBS},
+        statistics=Statistics(
+            **statistics(corpus, near, skipped, banding),
+            seconds=engine.progress.seconds(),
+            removed=cleaned.removed_count,
+            clusters=cleaned.cluster_count,
+            hubs=HUBS,
+        ),
         schema=source.schema,
         read_kept=cleaned.read_kept,
+        read_texts=engine.text_reader(corpus),
     )
 
 

@@ -19,6 +19,7 @@ from nearly.progress import Progress
 from nearly.settings import Settings
 from nearly.sources import Skipped, Source
 from nearly.stages.search import BINS
+from nearly.tabular import Tabular
 from nearly.tuning import cost as costs
 from nearly.tuning.banding import (
     Banding,
@@ -38,6 +39,7 @@ from nearly.tuning.banding import (
 from nearly.tuning.family import Family
 from nearly.tuning.hashing import Closenesses
 from nearly.tuning.method import choose_method
+from nearly.wording import count
 
 __all__ = ["Advice", "Choice", "Chooser", "advise", "choose", "explain", "points", "survey"]
 
@@ -75,8 +77,8 @@ class Choice:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Advice:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Advice(Tabular):
     """The best few settings, the best one first, and what they were judged by."""
 
     choices: tuple[Choice, ...]
@@ -88,6 +90,16 @@ class Advice:
     settings: Settings
     skipped: pa.Table  # record, reason
     statistics: dict[str, Any]
+
+    def __repr__(self) -> str:
+        banding = self.best.banding
+        bands, rows = count(banding.bands, "band"), count(banding.rows, "row")
+        return f"Advice: {bands} of {rows} for {count(self.documents, 'document')}"
+
+    def to_arrow(self) -> pa.Table:
+        """One row per setting, the best one first, without the curves."""
+        rows = [choice.to_dict() for choice in self.choices]
+        return pa.Table.from_pylist([{k: v for k, v in r.items() if k != "curve"} for r in rows])
 
     @property
     def best(self) -> Choice:

@@ -1,4 +1,4 @@
-"""The curve of a setting in a terminal, drawn with blocks over the shares of a corpus's pairs."""
+"""The curve of a setting in a terminal, drawn with blocks above the shares of all pairs."""
 
 import math
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from nearly.tuning.hashing import Closenesses
 __all__ = ["curve_lines"]
 
 HEIGHT, WIDTH = 10, 60
-FOUND, IN_VAIN, MISSED = "█", "▒", "░"
+FOUND, WASTED, MISSED = "█", "▒", "░"
 BARS = " ▁▂▃▄▅▆▇█"
 
 
@@ -31,12 +31,12 @@ def curve_lines(
     yield f"{'pairs':>8}  {''.join(_bars(similarities))}  {scale}"
     ticks = "".join(f"{tenth / 10:<{WIDTH // 5}g}" for tenth in range(0, 10, 2))
     yield f"{'':>8}  {ticks}1   similarity"
-    yield f"{'':>8}  {FOUND} found  {IN_VAIN} found in vain  {MISSED} missed  ┴ threshold"
+    yield f"{'':>8}  {FOUND} found  {WASTED} wasted  {MISSED} missed  ┴ threshold"
 
 
 def _cell(is_sought: bool, is_found: bool) -> str:
     if is_found:
-        return FOUND if is_sought else IN_VAIN
+        return FOUND if is_sought else WASTED
     return MISSED if is_sought else " "
 
 
@@ -46,7 +46,7 @@ def _axis(threshold: float) -> str:
 
 
 def _bars(similarities: Closenesses) -> Iterator[str]:
-    """One block a column; the highest is all pairs, an empty one none."""
+    """One block per column; the highest is all pairs, an empty one none."""
     shares = [0.0] * WIDTH
     for similarity, share in similarities:
         shares[min(WIDTH - 1, int(similarity * WIDTH))] += share

@@ -31,7 +31,10 @@ def texts_in(batch: pa.RecordBatch, wanted: set[Any]) -> dict[Any, str]:
     import pyarrow.compute as pc
 
     ids = batch.column("id")
-    known = pa.array(sorted(wanted, key=str), ids.type)
+    try:
+        known = pa.array(sorted(wanted, key=str), ids.type)
+    except (pa.ArrowException, TypeError):
+        return {}  # no id here is of such a type
     rows = batch.filter(pc.is_in(ids, known))
     texts: dict[Any, str] = {}
     for name, text in zip(rows.column("id").to_pylist(), rows.column("text"), strict=True):

@@ -7,17 +7,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import schemas
-from nearly.arrays import column_of, string_array, truths_of
+from nearly.arrays import column_of, truths_of
 from nearly.documents.corpus import Named
 from nearly.measures.base import Measure
 from nearly.measures.pair import Nearness, Pairs
 from nearly.stages.cluster import Clusters
 from nearly.stages.survivor import Removed
+from nearly.text.table import excerpt_columns
 
 __all__ = ["best", "cluster_table", "pair_table", "removed_table", "top_table", "without_rows"]
 
 TOP = 20
-SNIPPET = 200
 
 
 def pair_table(corpus: Named, pairs: Pairs, measure: Measure, id_type: pa.DataType) -> pa.Table:
@@ -50,14 +50,14 @@ def removed_table(
 
 
 def top_table(corpus: Named, pairs: Pairs, measure: Measure, id_type: pa.DataType) -> pa.Table:
-    """The nearest pairs with the beginnings of their texts."""
+    """The nearest pairs, and both texts around their first difference."""
     shown = best(pairs.nearness)
     first, second = pairs.first[shown], pairs.second[shown]
     nearest = Pairs(first=first, second=second, nearness=pairs.nearness[shown])
     top = pair_table(corpus, nearest, measure, id_type)
-    for name, documents in (("text_a", first), ("text_b", second)):
-        texts = [text.as_py()[:SNIPPET] for text in corpus.texts(documents)]
-        top = top.append_column(name, string_array(texts, pa.string()))
+    texts = (corpus.texts(documents).to_pylist() for documents in (first, second))
+    for name, column in excerpt_columns(*texts).items():
+        top = top.append_column(name, column)
     return top
 
 
