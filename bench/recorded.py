@@ -193,7 +193,7 @@ def run(table: pa.Table, name: str, engine: str) -> dict[str, Any]:
     if engine == "spark" and name in FRAMED:
         table, where = frame_of(table), {}
     result = call(table, id="id", text="text", **where, **options)
-    statistics = result.statistics
+    statistics = result.statistics.to_dict()
     tables = {name: hashed(getattr(result, name)) for name in TABLES if hasattr(result, name)}
     return {**{n: statistics[n] for n in COUNTED if n in statistics}, **tables}
 
