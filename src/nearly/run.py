@@ -31,7 +31,8 @@ class Running(TypedDict, total=False):
     """How a run goes about it; none of it changes the answer.
 
     `id`, `text`: names of columns. `glob`: which files of a folder. `lines`: a document a line.
-    `strict`: a bad record is an error. `progress`: who watches.
+    `strict`: a bad record is an error. `longest`: bytes of text past which a document is skipped
+    (1 GiB unless given). `progress`: who watches.
 
     `engine`: local, or spark, which is taken by itself for a Spark DataFrame or where a `master`
     is named. What the engine local may use: `threads`, `memory` (bytes held before spilling to
@@ -46,6 +47,7 @@ class Running(TypedDict, total=False):
     glob: str | None
     lines: bool
     strict: bool
+    longest: int | None
     progress: Progress
     engine: Literal["local", "spark"] | None
     threads: int | None
@@ -200,7 +202,7 @@ def _folder(parent: str | Path | None) -> Iterator[Path]:
 
 
 def _open(given: Any, running: Mapping[str, Any], folder: Path) -> Source:
-    return open_source(
+    source = open_source(
         given,
         id=running.get("id"),
         text=running.get("text"),
@@ -209,3 +211,6 @@ def _open(given: Any, running: Mapping[str, Any], folder: Path) -> Source:
         threads=running.get("threads"),
         temporary=folder,
     )
+    if running.get("longest") is not None:
+        source.skip_longer_than(running["longest"])
+    return source
