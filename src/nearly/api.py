@@ -156,6 +156,7 @@ def dedup(
     text: str | None = None,
     glob: str | None = None,
     lines: bool = False,
+    longest: int | None = None,
     strict: bool = False,
     engine: EngineName | None = None,
     threads: int | None = None,
@@ -208,6 +209,7 @@ def dedup(
         text: Column that holds the text. Default: None.
         glob: Read only these files of a folder, for example '*.txt'. Default: None.
         lines: Read each line of a file as one document. Default: False.
+        longest: Skip documents of more bytes of text than this; 1 GiB by default. Default: None.
         strict: Stop at the first record that cannot be read, instead of skipping it. Default:
             False.
         engine: Run on this machine, or on Apache Spark; a Spark DataFrame or a master implies
@@ -259,6 +261,7 @@ def dedup(
             text=text,
             glob=glob,
             lines=lines,
+            longest=longest,
             strict=strict,
             engine=engine,
             threads=threads,
@@ -305,6 +308,7 @@ def find(
     text: str | None = None,
     glob: str | None = None,
     lines: bool = False,
+    longest: int | None = None,
     strict: bool = False,
     engine: EngineName | None = None,
     threads: int | None = None,
@@ -360,6 +364,7 @@ def find(
         text: Column that holds the text. Default: None.
         glob: Read only these files of a folder, for example '*.txt'. Default: None.
         lines: Read each line of a file as one document. Default: False.
+        longest: Skip documents of more bytes of text than this; 1 GiB by default. Default: None.
         strict: Stop at the first record that cannot be read, instead of skipping it. Default:
             False.
         engine: Run on this machine, or on Apache Spark; a Spark DataFrame or a master implies
@@ -412,6 +417,7 @@ def find(
             text=text,
             glob=glob,
             lines=lines,
+            longest=longest,
             strict=strict,
             engine=engine,
             threads=threads,
@@ -433,6 +439,7 @@ def mentions(
     text: str | None = None,
     glob: str | None = None,
     lines: bool = False,
+    longest: int | None = None,
     strict: bool = False,
 ) -> Mentions:
     """Group texts that differ only in whom they mention (@name), as a truth for `evaluate`.
@@ -445,6 +452,7 @@ def mentions(
         text: Column that holds the text. Default: None.
         glob: Read only these files of a folder, for example '*.txt'. Default: None.
         lines: Read each line of a file as one document. Default: False.
+        longest: Skip documents of more bytes of text than this; 1 GiB by default. Default: None.
         strict: Stop at the first record that cannot be read, instead of skipping it. Default:
             False.
     """
@@ -455,6 +463,7 @@ def mentions(
             text=text,
             glob=glob,
             lines=lines,
+            longest=longest,
             strict=strict,
         ),
     )
@@ -492,6 +501,7 @@ def plan(
     text: str | None = None,
     glob: str | None = None,
     lines: bool = False,
+    longest: int | None = None,
     strict: bool = False,
     engine: EngineName | None = None,
     threads: int | None = None,
@@ -545,6 +555,7 @@ def plan(
         text: Column that holds the text. Default: None.
         glob: Read only these files of a folder, for example '*.txt'. Default: None.
         lines: Read each line of a file as one document. Default: False.
+        longest: Skip documents of more bytes of text than this; 1 GiB by default. Default: None.
         strict: Stop at the first record that cannot be read, instead of skipping it. Default:
             False.
         engine: Run on this machine, or on Apache Spark; a Spark DataFrame or a master implies
@@ -596,6 +607,7 @@ def plan(
             text=text,
             glob=glob,
             lines=lines,
+            longest=longest,
             strict=strict,
             engine=engine,
             threads=threads,
@@ -643,6 +655,7 @@ def tune(
     text: str | None = None,
     glob: str | None = None,
     lines: bool = False,
+    longest: int | None = None,
     strict: bool = False,
     engine: EngineName | None = None,
     threads: int | None = None,
@@ -700,6 +713,7 @@ def tune(
         text: Column that holds the text. Default: None.
         glob: Read only these files of a folder, for example '*.txt'. Default: None.
         lines: Read each line of a file as one document. Default: False.
+        longest: Skip documents of more bytes of text than this; 1 GiB by default. Default: None.
         strict: Stop at the first record that cannot be read, instead of skipping it. Default:
             False.
         engine: Run on this machine, or on Apache Spark; a Spark DataFrame or a master implies
@@ -753,6 +767,7 @@ def tune(
             text=text,
             glob=glob,
             lines=lines,
+            longest=longest,
             strict=strict,
             engine=engine,
             threads=threads,

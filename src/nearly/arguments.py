@@ -30,6 +30,9 @@ class Reading:
     text: str | None = setting(None, "Column that holds the text.")
     glob: str | None = setting(None, "Read only these files of a folder, for example '*.txt'.")
     lines: bool = setting(False, "Read each line of a file as one document.")
+    longest: int | None = setting(
+        None, "Skip documents of more bytes of text than this; 1 GiB by default."
+    )
     strict: bool = setting(
         False, "Stop at the first record that cannot be read, instead of skipping it."
     )

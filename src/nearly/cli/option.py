@@ -136,6 +136,13 @@ source_options = _all(
     setting("Source", "--text", metavar="COLUMN"),
     setting("Source", "--glob", metavar="PATTERN"),
     setting("Source", "--lines"),
+    setting(
+        "Source",
+        "--longest",
+        kind=size,
+        metavar="SIZE",
+        help="Skip documents with more text than this; 1GiB by default.",
+    ),
     setting("Source", "--strict"),
 )
 
