@@ -17,7 +17,7 @@ from nearly.sources.skipped import Skipped
 __all__ = ["LONGEST", "Reading"]
 
 #: Bytes of text in a document, unless another limit is given. Texts of people are shorter by far;
-#: what is longer is a dump or a log, takes three times as much memory and resembles nothing.
+#: what is longer is a dump or a log.
 LONGEST: Final = 2**30
 
 
