@@ -40,6 +40,11 @@ def find(source: Any, settings: Settings, finding: Finding, running: Running) ->
     dict of id to text, or a pandas, polars, Arrow or Spark table. On Spark, the tables of the
     result are lazy Spark DataFrames.
     """
+    if finding.difference and runs_on_spark(source, running):
+        raise SettingsError(
+            "difference is told on one machine only; leave it out on Spark, where found.top says it "
+            "of the most similar pairs"
+        )
     with _run(source, settings, running) as (read, engine, skipped):
         measure = finding.measure or Jaccard.of(settings)
         found = pipeline.find(read, measure, settings, engine, skipped, audited=finding.audit)
