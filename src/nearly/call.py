@@ -42,8 +42,8 @@ def find(source: Any, settings: Settings, finding: Finding, running: Running) ->
     """
     if finding.difference and runs_on_spark(source, running):
         raise SettingsError(
-            "difference is told on one machine only; leave it out on Spark, where found.top says it "
-            "of the most similar pairs"
+            "difference is told on one machine only; leave it out on Spark, where found.top tells "
+            "it for the most similar pairs"
         )
     with _run(source, settings, running) as (read, engine, skipped):
         measure = finding.measure or Jaccard.of(settings)
