@@ -18,9 +18,10 @@ from nearly.errors import SourceError, UnreadableError
 from nearly.sources.formats.arrow import ArrowFilePart
 from nearly.sources.formats.database import Database
 from nearly.sources.formats.delimited import DelimitedPart
-from nearly.sources.formats.duck import JsonPart, ParquetPart, run_query
+from nearly.sources.formats.duck import JsonPart, ParquetPart
 from nearly.sources.formats.encoding import bare_ending, compression_of, open_bytes
 from nearly.sources.formats.frame import part_of_object
+from nearly.sources.formats.query import run_query
 from nearly.sources.formats.text_file import LinesPart, TextFilesPart
 from nearly.sources.part import Part
 from nearly.sources.path import Files, find_files
@@ -130,7 +131,7 @@ def _open_named(given: str, request: _Request) -> Source:
         return _open_standard_input(request)
     if _QUERY.match(given) and not os.path.lexists(given):
         request.refuse_file_options("a query")
-        part = run_query(request.database.connection, given, request.temporary)
+        part = run_query(request.database, given, request.temporary)
         return Source(
             part.name,
             [part],
@@ -143,7 +144,7 @@ def _open_named(given: str, request: _Request) -> Source:
 
 def _open_one_table(given: str, request: _Request) -> Part:
     if _QUERY.match(given) and not os.path.lexists(given):
-        return run_query(request.database.connection, given, request.temporary)
+        return run_query(request.database, given, request.temporary)
     paths = list(find_files([given], None).paths.items())
     if len(paths) != 1 or bare_ending(paths[0][1]) not in _KINDS:
         raise SourceError(

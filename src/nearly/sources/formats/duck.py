@@ -1,22 +1,20 @@
-"""What DuckDB reads: Parquet and JSON files, and SQL queries."""
+"""What DuckDB reads: Parquet and JSON files."""
 
 import copy
 import itertools
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Literal
 
 import duckdb
 import pyarrow as pa
 
-from nearly.errors import SourceError, UnreadableError
+from nearly.errors import UnreadableError
 from nearly.sources import part
-from nearly.sources.formats.arrow import ArrowFilePart, spool
 from nearly.sources.formats.database import Database
 from nearly.sources.part import Cut, Part, Reject
 
-__all__ = ["JsonPart", "ParquetPart", "run_query"]
+__all__ = ["JsonPart", "ParquetPart", "first_lines"]
 
 #: Types that DuckDB reads into the strings of JSON. They stay strings: a date or an
 #: identifier that is read and written again would not be spelt as it was.
@@ -160,30 +158,6 @@ class JsonPart(_DuckPart):
         return "null text, or not valid JSON" if self._lines else super().why_null(row)
 
 
-def run_query(connection: duckdb.DuckDBPyConnection, query: str, temporary: Path) -> ArrowFilePart:
-    """The result of a query, written down once: asked again, it might come in another order."""
-    _check_one_select(connection, query)
-    cursor = connection.cursor()
-    try:
-        with cursor.sql(query).to_arrow_reader(part.BATCH_ROWS) as reader:
-            return spool(reader, "the query", temporary)
-    except (duckdb.Error, pa.ArrowException, OSError) as error:
-        raise SourceError(f"the query failed. {_first_lines(error)}") from error
-    finally:
-        cursor.close()
-
-
-def _check_one_select(connection: duckdb.DuckDBPyConnection, query: str) -> None:
-    try:
-        statements = connection.extract_statements(query)
-    except duckdb.Error as error:
-        raise SourceError(f"the query is not valid SQL. {_first_lines(error)}") from error
-    kinds = [statement.type for statement in statements]
-    if kinds != [duckdb.StatementType.SELECT]:
-        given = ", ".join(kind.name for kind in kinds)
-        raise SourceError(f"the query is {given}; give exactly one SELECT, which changes nothing.")
-
-
 class _Translated:
     """Turns the errors of DuckDB, and of Arrow reading from it, into one that names the file."""
 
@@ -196,12 +170,12 @@ class _Translated:
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, duckdb.Error | pa.ArrowException | OSError):
-            reason = _first_lines(error).replace(self._path, self._name)
+            reason = first_lines(error).replace(self._path, self._name)
             if "maximum_object_size" in reason:
                 reason += " Give so long a text a file of its own, or use Parquet."
             raise UnreadableError(f"{self._name} cannot be read. {reason}") from error
 
 
-def _first_lines(error: BaseException) -> str:
+def first_lines(error: BaseException) -> str:
     """The part of DuckDB's message that speaks of the input."""
     return " ".join(line.strip() for line in str(error).splitlines()[:4] if line.strip())
