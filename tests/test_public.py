@@ -23,6 +23,7 @@ PUBLIC = [
     "compare",
     "dedup",
     "find",
+    "texts",
     "tune",
 ]
 

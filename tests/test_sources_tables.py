@@ -175,9 +175,72 @@ class TestColumns:
         assert source.id_type == kind
         assert ids_and_texts(source) == [(expected, "t")]
 
-    def test_of_nested_ids_are_refused(self, opened):
+    @pytest.mark.parametrize(
+        "kind",
+        [
+            pa.list_(pa.int8()),
+            pa.binary(),
+            pa.large_binary(),
+            pa.binary(2),
+            pa.binary_view(),
+            pa.dictionary(pa.int8(), pa.binary()),
+            pa.month_day_nano_interval(),
+        ],
+    )
+    def test_that_cannot_be_ids_are_refused_and_never_guessed(self, opened, kind):
+        table = pa.table({"id": pa.nulls(1, kind), "text": ["t"]})
         with pytest.raises(SourceError, match="an id is a number or a string"):
-            opened(pa.table({"id": [[1]], "text": ["t"]}))
+            opened(table, id="id")
+        assert ids_and_texts(opened(table)) == [(0, "t")]
+
+    @pytest.mark.parametrize("text", [["title", "body"], "title,body", "title, body"])
+    def test_of_text_are_joined(self, opened, text):
+        table = pa.table({"title": ["a", None, "c", None], "body": ["x", "y", None, None]})
+        found, skipped = documents(opened(table, text=text))
+        assert [d["text"] for d in found] == ["a\nx", "y", "c"]
+        assert skipped == [("row 3", "null text")]
+
+    def test_of_text_are_all_looked_for(self, opened):
+        table = pa.table({"title": ["a"], "body": ["x"], "n": [1]})
+        with pytest.raises(MissingError, match=r"no column 'bdy'\. Did you mean 'body'"):
+            opened(table, text="title,bdy")
+        with pytest.raises(SourceError, match="'n' of the Table holds int64"):
+            opened(table, text=["title", "n"])
+
+    def test_may_have_a_comma_in_the_name(self, opened):
+        table = pa.table({"a,b": ["x"], "a": ["y"], "b": ["z"]})
+        assert ids_and_texts(opened(table, text="a,b")) == [(0, "x")]
+
+    def test_that_were_guessed_are_told(self, opened):
+        table = pa.table({"id": [1, 2], "body": ["a", "b"], "title": ["c", "d"]})
+        told = {"id": "id", "text": ["body"], "guessed": ["id", "text"], "likely_id": None}
+        assert opened(table).facts() == told
+        named = opened(table, id="id", text=["title", "body"])
+        assert named.facts()["text"] == ["title", "body"]
+        assert named.facts()["guessed"] == []
+
+    @pytest.mark.parametrize(
+        ("column", "values", "likely"),
+        [
+            ("record_id", ["r1", "r2"], True),
+            ("ticket", ["T-17", "T-18"], True),
+            ("ticketId", [5, 6], True),
+            ("Invoice No", [5, 6], True),
+            ("user_id", [5, 5], False),
+            ("ticket", ["T-17", None], False),
+            ("title", ["A fine day", "Rain"], False),
+            ("score", [0.5, 0.25], False),
+        ],
+    )
+    def test_that_may_be_ids_are_hinted_at(self, tmp_path, opened, column, values, likely):
+        table = pa.table({column: values, "text": ["a", "b"]})
+        pq.write_table(table, tmp_path / "a.parquet")
+        lines = [f"{'' if v is None else v},{t}\n" for v, t in zip(values, "ab", strict=True)]
+        (tmp_path / "a.csv").write_text(f"{column},text\n" + "".join(lines))
+        for name in ("a.parquet",) if column == "score" else ("a.parquet", "a.csv"):
+            source = opened(tmp_path / name)
+            assert source.facts()["likely_id"] == (column if likely else None)
+            assert source.facts()["id"] is None
 
     def test_with_nulls_lose_only_those_rows(self, tmp_path, opened):
         table = pa.table({"id": [1, 2, None, 4], "text": ["a", None, "c", "d"]})

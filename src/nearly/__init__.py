@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from nearly.results import Comparison, Deduplicated, Found
     from nearly.settings import Settings, TextSettings
+    from nearly.sources.formats.frame import texts
 
 __all__ = [
     "Advice",
@@ -47,6 +48,7 @@ __all__ = [
     "compare",
     "dedup",
     "find",
+    "texts",
     "tune",
 ]
 
@@ -67,6 +69,7 @@ _HOMES = {
     "compare": "nearly.comparison",
     "dedup": "nearly.api",
     "find": "nearly.api",
+    "texts": "nearly.sources.formats.frame",
     "tune": "nearly.api",
 }
 

@@ -49,7 +49,7 @@ def find(
         skipped=skipped.table(),
         settings=corpus.settings,
         statistics=statistics(corpus, skipped, banding, engine, clock)
-        | {"pairs": len(pairs), "clusters": clusters.count}
+        | {"pairs": len(pairs), "clusters": clusters.count, "source": source.facts()}
         | proof,
         read_top=read_top,
     )
@@ -77,7 +77,8 @@ def dedup(
         skipped=skipped.table(),
         settings=corpus.settings,
         statistics=statistics(corpus, skipped, banding, engine, clock)
-        | {"removed": len(removed), "clusters": clusters.count, "hubs": HUBS},
+        | {"removed": len(removed), "clusters": clusters.count, "hubs": HUBS}
+        | {"source": source.facts()},
         schema=source.schema,
         read_kept=read_kept,
     )

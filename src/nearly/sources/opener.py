@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from nearly.sources.formats.database import Database
 from nearly.sources.formats.delimited import DelimitedPart
 from nearly.sources.formats.duck import JsonPart, ParquetPart
 from nearly.sources.formats.encoding import bare_ending, compression_of, open_bytes
-from nearly.sources.formats.frame import part_of_object
+from nearly.sources.formats.frame import PandasPart, part_of_object
 from nearly.sources.formats.query import run_query
 from nearly.sources.formats.text_file import LinesPart, TextFilesPart
 from nearly.sources.part import Part
@@ -50,7 +50,7 @@ def open_source(
     given: Any,
     *,
     id: str | None = None,  # noqa: A002 - the name that users know
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     glob: str | None = None,
     lines: bool = False,
     threads: int | None = None,
@@ -68,12 +68,14 @@ def open_source(
         paths = [os.fsdecode(path) for path in given]
         return _open_files(find_files(paths, glob), f"{len(paths)} paths", request)
     request.refuse_file_options(f"a {type(given).__name__}")
-    part = part_of_object(given, temporary)
+    part = part_of_object(given, temporary, named_id=id is not None)
+    is_indexed = isinstance(part, PandasPart)
     return Source(
         part.name,
         [part],
-        id_column=id,
+        id_column=part.index if isinstance(part, PandasPart) else id,
         text_column=text,
+        guess_id=not is_indexed,
         ids_are_unique=isinstance(given, Mapping),
         temporary=temporary,
     )
@@ -95,7 +97,7 @@ class _Request:
     """What was asked for besides the input itself."""
 
     id: str | None
-    text: str | None
+    text: str | Sequence[str] | None
     glob: str | None
     lines: bool
     threads: int | None

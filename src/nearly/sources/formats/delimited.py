@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -47,6 +48,10 @@ class DelimitedPart(Part):
     @cached_property
     def _quick_is_faithful(self) -> bool:
         return self._quick.is_faithful()
+
+    def some_values(self, column: str) -> list[Any]:
+        index = self.schema.names.index(column)
+        return [row[index] or None for row in self._careful.sample]
 
     def number_type(self, column: str) -> pa.DataType | None:
         index = self.schema.names.index(column)
