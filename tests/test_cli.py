@@ -136,7 +136,7 @@ def test_strict_makes_them_fatal(call: Run, folder: Path) -> None:
         (["find", "docs.csv", "-o", "nowhere/p.csv"], 2, "no folder"),
         (["find", "SELECT nonsense FROM nowhere"], 2, "the query failed"),
         (["find", "cut.parquet"], 3, "cut.parquet"),
-        (["find", "empty"], 2, "no file"),
+        (["find", "empty", "--glob", "*.txt"], 2, "no file"),
         (["find"], 2, "Missing argument 'SOURCE...'"),
         (["find", "docs.csv", "--nonsense"], 2, "No such option"),
         (["fnd"], 2, "No such command 'fnd'"),

@@ -354,9 +354,9 @@ class TestCsv:
         with pytest.raises(UnreadableError, match="is not valid UTF-8"):
             csv(b"id,te\xffxt\n1,a\n")
 
-    def test_an_empty_file_is_refused(self, csv):
-        with pytest.raises(SourceError, match="is empty"):
-            csv(b"")
+    def test_an_empty_file_has_no_rows(self, csv):
+        for data in (b"", b"\n", b"\xef\xbb\xbf \r\n"):
+            assert documents(csv(data)) == ([], [])
 
     @settings(max_examples=30)
     @given(
@@ -423,6 +423,45 @@ BROKEN = ["parquet", "arrow", "ipc", "csv.gz", "jsonl.gz", "jsonl.zst", "parquet
 def write_truncated(path: Path) -> None:
     WRITERS[path.name.split(".")[1]](path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+class TestIdsOfJson:
+    @pytest.mark.parametrize("ending", ["jsonl", "json"])
+    def test_beyond_64_bits_stay_different(self, tmp_path, opened, ending):
+        ids = [10**30, 10**30 + 1, 2**64 + 1, 2**53, 2**53 + 1]
+        lines = [f'{{"id": {i}, "text": "a", "score": {i}}}' for i in ids]
+        text = "\n".join(lines) if ending == "jsonl" else f"[{','.join(lines)}]"
+        (tmp_path / f"a.{ending}").write_text(text)
+        found = ids_and_texts(opened(tmp_path / f"a.{ending}"))
+        assert [name for name, _ in found] == [str(i) for i in ids]
+
+    def test_mixed_with_fractions_stay_different(self, tmp_path, opened):
+        ids = ["9007199254740992", "9007199254740993", "0.5", "1", "1.0"]
+        lines = [f'{{"id": {i}, "number": {i}, "text": "a"}}\n' for i in ids]
+        (tmp_path / "a.jsonl").write_text("".join(lines))
+        for column in ("id", "number"):
+            found = ids_and_texts(opened(tmp_path / "a.jsonl", id=column))
+            assert [name for name, _ in found] == ids
+
+    def test_other_numbers_stay_numbers(self, tmp_path, opened):
+        (tmp_path / "a.jsonl").write_text('{"id": 1, "text": "a", "score": 0.5}\n')
+        source = opened(tmp_path / "a.jsonl")
+        assert source.id_type == pa.int64()
+        assert source.schema.field("score").type == pa.float64()
+
+
+def test_parquet_columns_that_differ_in_case_can_each_be_named(tmp_path, opened):
+    columns = {"ID": [1, 2], "id": ["a", "b"], "id_1": [5, 6], "n": [{"a": 1}] * 2}
+    pq.write_table(pa.table({**columns, "Id": [7, 8], "text": ["x", "y"]}), tmp_path / "a.parquet")
+    for name, values in (*columns.items(), ("Id", [7, 8])):
+        if name != "n":
+            source = opened(tmp_path / "a.parquet", id=name)
+            assert ids_and_texts(source) == list(zip(values, "xy", strict=True))
+            blocks = source.blocks(1)
+            documents_of = (b for block in blocks for b in block.documents(Skipped()))
+            assert [i for batch in documents_of for i in batch["id"].to_pylist()] == values
+    assert source.columns == ("ID", "id", "id_1", "n", "Id", "text")
+    assert rows(source)[0]["Id"] == 7
 
 
 class TestUnreadable:

@@ -5,7 +5,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict
@@ -15,7 +15,7 @@ from nearly.engines.base import Engine
 from nearly.engines.local import LocalEngine
 from nearly.errors import SettingsError
 from nearly.limits import spare_address_space
-from nearly.sources import Skipped, Source, open_source, tables_of_folder
+from nearly.sources import Skipped, Source, open_source
 
 __all__ = ["Running", "Silence", "on_one_machine", "opened", "runs_on_spark", "skipped_records"]
 
@@ -40,7 +40,9 @@ class Silence:
 class Running(TypedDict, total=False):
     """How a run goes about it; none of it changes the answer.
 
-    `id`, `text`: names of columns. `glob`: which files of a folder. `lines`: a document a line.
+    `id`, `text`: names of columns; several columns of text are joined. `glob`: which files of a
+    folder. `lines`: a document a line. `encoding`: of text files and text tables that are not
+    UTF-8, a name, or auto to find it out.
     `strict`: a bad record is an error. `progress`: who watches.
 
     `engine`: local, or spark, which is taken by itself for a Spark DataFrame or where a `master`
@@ -52,9 +54,10 @@ class Running(TypedDict, total=False):
     """
 
     id: str | None
-    text: str | None
+    text: str | Sequence[str] | None
     glob: str | None
     lines: bool
+    encoding: str | None
     strict: bool
     progress: Progress
     engine: Literal["local", "spark"] | None
@@ -167,7 +170,7 @@ def _session_and_source(given: Any, running: Mapping[str, Any]) -> tuple[Any, An
         return session, _framed(read_frame(session, given), given, running)
     # A mistake in the source is found at once, and a session takes seconds.
     with _folder(None) as folder:
-        source = _open(_parts_of(given, running), running, folder)
+        source = _open(given, running, folder)
         session = open_session(master, conf)
     # Lazy results may read the source again, through their session: the folder goes with it.
     weakref.finalize(session, shutil.rmtree, folder, ignore_errors=True)
@@ -179,21 +182,13 @@ def _framed(frame: Any, name: str, running: Mapping[str, Any]) -> Any:
     from nearly.engines.spark.session.frame import arrow_schema
     from nearly.sources.formats.lazy_frame import LazyFrameSource
 
-    for option in ("glob", "lines"):
+    for option in ("glob", "lines", "encoding"):
         if running.get(option):
             raise SettingsError(
                 f"{option} is about files of this machine, not {name}; leave it out"
             )
     columns = {"id_column": running.get("id"), "text_column": running.get("text")}
     return LazyFrameSource(frame, arrow_schema(frame), name=name, **columns)
-
-
-def _parts_of(given: Any, running: Mapping[str, Any]) -> Any:
-    """A folder that is a table, as Spark writes one, is the list of its parts."""
-    is_folder = isinstance(given, str | os.PathLike) and os.path.isdir(given)
-    if not is_folder or running.get("lines") or running.get("glob"):
-        return given
-    return tables_of_folder(given) or given
 
 
 @contextmanager
@@ -214,6 +209,7 @@ def _open(given: Any, running: Mapping[str, Any], folder: Path) -> Source:
         text=running.get("text"),
         glob=running.get("glob"),
         lines=running.get("lines", False),
+        encoding=running.get("encoding"),
         threads=running.get("threads"),
         temporary=folder,
     )

@@ -82,10 +82,10 @@ def dedup(
 ) -> int:
     """Keep one document of each cluster.
 
-    Of a table, the rows that stay are written to the output. Of a folder, nothing is deleted:
-    a plan is written (nearly-plan.json, unless -o says otherwise), which nearly apply carries
-    out. With Spark a folder of Parquet parts is a table, and so is every output: a folder of
-    parts, or for what fits in memory one file.
+    Of a table, the rows that stay are written to the output; a folder of Parquet, Arrow, CSV or
+    JSONL parts is a table. Of a folder of documents, nothing is deleted: a plan is written
+    (nearly-plan.json, unless -o says otherwise), which nearly apply carries out. With Spark every
+    output is a table: a folder of parts, or for what fits in memory one file.
 
     \b
     nearly dedup corpus.parquet -o clean.parquet --removed removed.parquet --keep longest
@@ -96,7 +96,7 @@ def dedup(
     from nearly.sinks import Outputs
 
     spark = is_spark(options)
-    folder = None if spark else _folder(source, lines=options["lines"])
+    folder = None if spark else _folder(source, lines=options["lines"], glob=options["glob"])
     target = _target(output, folder, force=force, spark=spark)
     report.check_outputs(removed, clusters, skipped, force=force, spark=spark)
     arguments = shared.library_arguments(options)
@@ -128,10 +128,13 @@ def dedup(
     return report.ending(result)
 
 
-def _folder(source: tuple[str, ...], *, lines: bool) -> Path | None:
+def _folder(source: tuple[str, ...], *, lines: bool, glob: str | None) -> Path | None:
     """The folder whose files are the documents, if that is what was given."""
-    alone = len(source) == 1 and not lines
-    return Path(source[0]) if alone and os.path.isdir(source[0]) else None
+    from nearly.sources import holds_tables
+
+    if len(source) > 1 or lines or not os.path.isdir(source[0]):
+        return None
+    return None if holds_tables(source[0], glob) else Path(source[0])
 
 
 def _target(

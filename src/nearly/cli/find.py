@@ -73,9 +73,10 @@ def find(
 
     SOURCE is a folder, files, a quoted pattern of files, a SQL query, or - for what is piped
     in. Text files, CSV, TSV, JSON, JSONL, Parquet and Arrow are read, also as .gz and .zst;
-    the ending of an output (.parquet, .csv, .tsv, .json, .jsonl, .arrow) says its format. With
-    Spark, an output without such an ending is a folder of Parquet parts; one file, or --json, is
-    for what fits in memory.
+    spreadsheets, tables of SQLite (FILE::TABLE), PDF, Word and OpenDocument files, web pages and
+    mails too. The ending of an output (.parquet, .csv, .tsv, .json, .jsonl, .arrow) says its
+    format. With Spark, an output without such an ending is a folder of Parquet parts; one file,
+    or --json, is for what fits in memory.
 
     \b
     nearly find docs/

@@ -119,9 +119,22 @@ _DEFAULTS: dict[str, Any] = {f.name: f.default for f in (*fields(Settings), *fie
 
 source_options = _all(
     option("Source", "--id", metavar="COLUMN", help="The column that names a document."),
-    option("Source", "--text", metavar="COLUMN", help="The column that holds the text."),
+    option(
+        "Source",
+        "--text",
+        metavar="COLUMN",
+        multiple=True,
+        callback=lambda _context, _parameter, given: given or None,
+        help="The column that holds the text; several are joined.",
+    ),
     option("Source", "--glob", metavar="PATTERN", help="Only these files of a folder: '*.txt'."),
     option("Source", "--lines", is_flag=True, help="Every line is a document."),
+    option(
+        "Source",
+        "--encoding",
+        metavar="auto|NAME",
+        help="What texts are written in, unless it is UTF-8; auto finds it out.",
+    ),
     option("Source", "--strict", is_flag=True, help="Stop at the first record that is no text."),
 )
 

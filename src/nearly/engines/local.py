@@ -101,7 +101,7 @@ class LocalEngine:
         corpus.finish()
         for name in corpus.ids(corpus.repeated):
             skipped.add(f"id {name}", REPEATED)
-        if len(corpus) == 0:
+        if len(corpus) == 0 and len(skipped):
             raise nothing_read(source, skipped)
         return corpus
 

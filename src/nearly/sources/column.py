@@ -12,6 +12,7 @@ from nearly.arrays import narrowed
 from nearly.errors import MissingError, SourceError
 
 __all__ = [
+    "ID_NAMES",
     "Choice",
     "as_numbers",
     "cast",

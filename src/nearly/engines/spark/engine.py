@@ -97,7 +97,7 @@ class SparkEngine:
         plan, signed, tallies = self._sign(blocks, plan, skipped)
         _list(signed, steps.some_skipped, [tally.skipped for tally in tallies], skipped)
         total = _sum(tallies)
-        if total.documents == 0:
+        if total.documents == 0 and len(skipped):
             raise nothing_read(source, skipped)
         later, again, copies = self._later(signed, plan)
         if sum(again):

@@ -136,6 +136,8 @@ def _part_of_pandas(given: Any, *, named_id: bool) -> Part:
         raise SourceError(
             f"several columns of {name} are called {repeated[0]!r}. Give them different names."
         )
+    if len(given) == 0:  # pandas takes an empty column for one of numbers
+        given = given.astype(object)
     levels = given.index.names
     if named_id:  # an index that has a name is a column like others
         keep = any(level is not None for level in levels)
