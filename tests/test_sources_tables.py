@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -353,6 +354,17 @@ class TestCsv:
     def test_a_header_that_is_not_utf_8_is_refused(self, csv):
         with pytest.raises(UnreadableError, match="is not valid UTF-8"):
             csv(b"id,te\xffxt\n1,a\n")
+
+    def test_very_many_columns_are_refused_at_once(self, csv):
+        with pytest.raises(SourceError, match="has 100,000 columns, and at most 10,000 are read"):
+            csv(b"text" + b",x" * 99_999 + b"\n" + b"1" + b",1" * 99_999 + b"\n")
+
+    def test_many_columns_are_read(self, csv):
+        header = ",".join(f"c{i}" for i in range(4_999))
+        data = f"text,{header}\n" + "".join(f"t{i}{',1' * 4_999}\n" for i in range(9))
+        start = time.perf_counter()
+        assert ids_and_texts(csv(data.encode())) == [(i, f"t{i}") for i in range(9)]
+        assert time.perf_counter() - start < 20
 
     def test_an_empty_file_has_no_rows(self, csv):
         for data in (b"", b"\n", b"\xef\xbb\xbf \r\n"):
