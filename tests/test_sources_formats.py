@@ -401,3 +401,10 @@ def test_formats_of_the_standard_library_need_no_extra(tmp_path, opened, monkeyp
     for name in ("a.odt", "a.html", "a.eml"):
         (tmp_path / name).write_bytes(TEXTS[name][0])
     assert len(ids_and_texts(opened(tmp_path))) == 3
+
+
+def test_compare_reads_the_same_text_as_find(tmp_path, capsys):
+    for name in ("a.pdf", "a.html"):
+        (tmp_path / name).write_bytes(TEXTS[name][0])
+    assert run(["compare", str(tmp_path / "a.pdf"), str(tmp_path / "a.pdf"), "--k", "5"]) == 0
+    assert "(7 char 5-shingles)" in capsys.readouterr().out

@@ -97,7 +97,7 @@ def read_table(given: str, *, temporary: Path) -> pa.Table:
     part = _open_one_table(given, request)
 
     def reject(record: str, reason: str) -> None:
-        raise UnreadableError(f"{given}, {record}: {reason}. Mend the table.")
+        raise UnreadableError(f"{given}, {record}: {reason}. Fix the table.")
 
     return pa.Table.from_batches(part.batches(None, reject), part.schema)
 

@@ -56,6 +56,8 @@ def _blocks_of_frame(source: Any) -> RDD[Block]:
     context = source.frame.sparkSession.sparkContext
     there = source.frame._jdf.toArrowBatchRdd().toJavaRDD()
     batches: RDD[bytes] = RDD(there, context, NoOpSerializer())
+    if not batches.getNumPartitions():  # as of a frame that Spark knows to be empty
+        return whole(context.parallelize([source.partitions.block_of(0, [])], 1))
     step = partial(_block_of_batches, source.partitions)
     blocks = kept(whole(batches.mapPartitionsWithIndex(step)))
     return _with_first_rows(blocks) if source.needs_row_counts else blocks
