@@ -156,7 +156,7 @@ def _measure(data: Path, each: LabelledSet) -> dict[str, Any]:
         "scope": each.scope,
         "settings": dict(each.settings),
         "lowest": each.lowest,
-        "method": found.statistics["method"],
+        "method": found.statistics.method,
         "stated": _point(stated),
         "best": None if each.scope == "recall only" else _point(_best(cuts)),
         "adjusted_rand": whole.clusters.adjusted_rand,

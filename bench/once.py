@@ -27,7 +27,7 @@ def main() -> None:
                 "seconds": seconds,
                 "pairs": found.pairs.num_rows,
                 "peak_bytes": harness.peak_bytes(),
-                "statistics": found.statistics,
+                "statistics": found.statistics.to_dict(),
             },
             default=str,
         )

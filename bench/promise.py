@@ -46,13 +46,13 @@ def _promises_of(path: Path, name: str) -> list[dict[str, Any]]:
         exact = exact or _Exact(path, found.settings.text)
         row = {
             "corpus": name,
-            "documents": found.statistics["documents"],
-            "k": found.statistics["k"],
+            "documents": found.statistics.documents,
+            "k": found.statistics.k,
             "threshold": threshold,
-            "method": found.statistics["method"],
+            "method": found.statistics.method,
             **exact.judge(found.pairs, threshold),
-            "bands": hashed.statistics["bands"],
-            "rows": hashed.statistics["rows"],
+            "bands": hashed.statistics.bands,
+            "rows": hashed.statistics.rows,
             "hashing": exact.judge(hashed.pairs, threshold),
         }
         print(row, flush=True)

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import harness
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from nearly.measures.jaccard import Jaccard
 from nearly.pipeline import choose_banding
 from nearly.settings import Settings, TextSettings
-from nearly.stages.signature import sign
 
 SHORTEST = 1_000
 CORPORA = ("debian", "newsgroups", "licences")
@@ -47,12 +46,10 @@ def roller(texts: pa.Array) -> Callable[[], Any]:
 
 def signer(texts: pa.Array) -> Callable[[], Any]:
     """nearly's signing stage on one batch, with the bands that a run would choose."""
-    rows = np.arange(len(texts))
-    ids = pc.cast(pa.array(rows), pa.string())
-    batch = pa.RecordBatch.from_arrays([pa.array(rows), ids, texts], names=["row", "id", "text"])
     settings = Settings(text=TextSettings(unit="char", k=K, raw=True), threshold=0.8)
-    banding = choose_banding(settings)
-    return lambda: sign(batch, settings, banding)
+    measure = Jaccard.of(settings)
+    banding = choose_banding(measure, settings)
+    return lambda: measure.sign(texts, banding)
 
 
 def measure(texts: pa.Array, repeat: int) -> dict[str, Any]:

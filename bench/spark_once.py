@@ -33,7 +33,7 @@ def find(source: Any) -> dict[str, Any]:
     found = nearly.find(source, engine="spark", id="id", text="text", **SETTINGS)
     make(found.pairs)
     make(found.clusters)
-    return dict(found.statistics)
+    return found.statistics.to_dict()
 
 
 def dedup(source: Any) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def dedup(source: Any) -> dict[str, Any]:
 
     clean = nearly.dedup(source, engine="spark", id="id", text="text", **SETTINGS)
     make(clean.removed)
-    return dict(clean.statistics)
+    return clean.statistics.to_dict()
 
 
 VERBS: dict[str, Callable[[Any], dict[str, Any]]] = {"find": find, "dedup": dedup}

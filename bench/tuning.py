@@ -18,7 +18,10 @@ import pyarrow.parquet as pq
 import truth
 
 import nearly
-from nearly import api
+from nearly import call
+from nearly.arguments import Running
+from nearly.measures.jaccard import Jaccard
+from nearly.settings import Settings
 from nearly.tuning.banding import Banding
 
 CORPORA = ("debian/docs", "licences/docs", "tweets/troll-300k")
@@ -44,15 +47,18 @@ def true_pairs(path: Path) -> int:
 def candidates(path: Path, banding: Banding) -> int:
     """Pairs that meet in some bucket, each counted once: before the agreement filter."""
     everything = Banding(banding.bands, banding.rows, agreement=0)
-    with api._run(str(path), SETTINGS) as (source, settings, engine, skipped):
-        corpus = engine.load(source, settings, everything, skipped, keep=None)
-        return len(engine.candidates(corpus, everything, hubs=0))
+    settings = Settings.of(**SETTINGS)
+    with call._run(str(path), settings, Running()) as (source, engine, skipped):
+        measure = Jaccard.of(settings)
+        corpus = engine.load(source, measure, settings, everything, skipped, keep=None)
+        met, _ = engine.candidates(corpus, everything, hubs=0)
+        return len(met)
 
 
 def find(path: Path, banding: Banding) -> dict[str, Any]:
     """A run in a process of its own: its statistics, and the most memory that it held."""
     found = nearly.find(str(path), bands=banding.bands, rows=banding.rows, **SETTINGS)
-    return found.statistics | {"peak": harness.peak_bytes()}
+    return found.statistics.to_dict() | {"peak": harness.peak_bytes()}
 
 
 def compare(path: Path, choice: Any, pairs: int) -> dict[str, Any]:

@@ -66,10 +66,10 @@ def _measure(
     found = nearly.find(texts, method="lsh", **settings)
     similarity = _similarities(texts, pairs, found.settings.text)
     reaching = [p for p, s in zip(pairs, similarity, strict=True) if s >= settings["threshold"]]
-    bands, rows = found.statistics["bands"], found.statistics["rows"]
+    bands, rows = found.statistics.bands, found.statistics.rows
     expected = 1 - (1 - similarity[similarity >= settings["threshold"]] ** rows) ** bands
     return {
-        "k": found.statistics["k"],
+        "k": found.statistics.k,
         "bands": bands,
         "rows": rows,
         "pairs": len(pairs),

@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from nearly import api, pipeline
+from nearly import call, pipeline
+from nearly.arguments import Running
 from nearly.documents.local import LocalCorpus
 from nearly.engines.local import LocalEngine
+from nearly.measures.jaccard import Jaccard
+from nearly.settings import Settings
 from nearly.tuning.banding import Banding
 
 WORDS = [f"{a}{b}{c}" for a in "bcdfglm" for b in "aeiou" for c in "nrst"]
@@ -32,6 +35,8 @@ def loaded(
     documents: list[str], banding: Banding | None = None, **options: Any
 ) -> Iterator[tuple[LocalCorpus, LocalEngine]]:
     """The corpus as a run holds it, and the engine that does."""
-    with api._run(documents, {"method": "lsh", **options}) as (source, settings, engine, skipped):
-        banding = banding or pipeline.choose_banding(settings)
-        yield engine.load(source, settings, banding, skipped, keep=None), engine
+    settings = Settings.of(**{"method": "lsh", **options})
+    with call._run(documents, settings, Running()) as (source, engine, skipped):
+        measure = Jaccard.of(settings)
+        banding = banding or pipeline.choose_banding(measure, settings)
+        yield engine.load(source, measure, settings, banding, skipped, keep=None), engine

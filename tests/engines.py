@@ -1,7 +1,10 @@
-"""Engines to run the same test on: one machine, and Spark cut into partitions and batches."""
+"""Engines to run the same test on: one machine, and Spark cut into partitions and batches.
+
+The few constants of the package that tests make small are named here and nowhere else.
+"""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -11,10 +14,20 @@ import pyarrow as pa
 from clusters import QUICK_JAVA
 
 import nearly
+from nearly.engines.spark.component import connect
 from nearly.engines.spark.session.session import open_session
-from nearly.sources import part
 
 PLACE = "its place"
+
+BATCH_ROWS = "nearly.sources.part.BATCH_ROWS"
+#: With these and next to no memory, one machine does everything in many pieces, from disk.
+SMALL_HERE = {
+    "nearly.engines.local.LEAST_ROOM": 2**19,
+    "nearly.engines.local.MOST_PENDING": 10,
+    "nearly.stages.verification.BLOCK_BYTES": 300,
+}
+#: With this, the exact join on Spark has several groups of documents.
+SMALL_THERE = {"nearly.engines.spark.partition.join.GROUP_TEXT": 1_500}
 
 
 @cache
@@ -36,42 +49,74 @@ def frame_of(table: pa.Table, partitions: int) -> Any:
     return frame.repartitionByRange(partitions, PLACE).sortWithinPartitions(PLACE)
 
 
+@cache
+def held_frame(identity: int, partitions: int) -> Any:
+    """One frame for all runs over a table: to sort its rows takes longer than to read them."""
+    return frame_of(_tables[identity], partitions).persist()
+
+
+_tables: dict[int, pa.Table] = {}
+
+
+@contextmanager
+def in_rounds() -> Iterator[None]:
+    """On Spark, components grow in rounds, as those of very many pairs do."""
+    with patch.dict(connect.__kwdefaults__, most_edges=0):
+        yield
+
+
 @dataclass(frozen=True)
 class Run:
-    """An engine; with Spark, how rows are cut. Results come back as Arrow tables."""
+    """An engine; with Spark, how rows are cut. Results come back as Arrow tables.
+
+    `small`: all that an engine does in pieces is done in many, and spilled where it can be.
+    """
 
     partitions: int | None
     batch: int
+    small: bool = False
 
     def __str__(self) -> str:
         where = "local" if self.partitions is None else f"spark-{self.partitions}"
-        return f"{where}-by-{self.batch}"
+        return f"{where}-by-{self.batch}" + "-small" * self.small
 
     @property
     def is_spark(self) -> bool:
         return self.partitions is not None
 
     def find(self, table: pa.Table, **options: Any) -> Any:
-        with self._source(table) as source:
-            return collected(nearly.find(source, **options))
+        with self._source(table) as (source, how):
+            return collected(nearly.find(source, **how, **options))
 
     def dedup(self, table: pa.Table, **options: Any) -> Any:
-        with self._source(table) as source:
-            return collected(nearly.dedup(source, **options))
+        with self._source(table) as (source, how):
+            return collected(nearly.dedup(source, **how, **options))
 
     @contextmanager
-    def _source(self, table: pa.Table) -> Iterator[Any]:
-        if self.partitions is None:
-            with patch.object(part, "BATCH_ROWS", self.batch):
-                yield table
-            return
-        key = "spark.sql.execution.arrow.maxRecordsPerBatch"
-        before = session().conf.get(key)
-        session().conf.set(key, str(self.batch))
-        try:
-            yield frame_of(table, self.partitions)
-        finally:
-            session().conf.set(key, before)
+    def _source(self, table: pa.Table) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """What the engine reads, and options that make it do so in pieces."""
+        small = (SMALL_THERE if self.is_spark else SMALL_HERE) if self.small else {}
+        with ExitStack() as stack:
+            for name, value in small.items():
+                stack.enter_context(patch(name, value))
+            if self.partitions is None:
+                stack.enter_context(patch(BATCH_ROWS, self.batch))
+                yield table, ({"memory": 1} if self.small else {})
+            else:
+                stack.enter_context(_batches_of(self.batch))
+                _tables[id(table)] = table  # so that no other one gets its identity
+                yield held_frame(id(table), self.partitions), {}
+
+
+@contextmanager
+def _batches_of(rows: int) -> Iterator[None]:
+    key = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    before = session().conf.get(key)
+    session().conf.set(key, str(rows))
+    try:
+        yield
+    finally:
+        session().conf.set(key, before)
 
 
 @dataclass(frozen=True)
@@ -90,7 +135,8 @@ def collected(result: Any) -> Collected:
         n for n in ("pairs", "clusters", "removed", "kept", "top", "skipped") if hasattr(result, n)
     ]
     tables = {name: plain(getattr(result, name)) for name in names}
-    statistics = {name: value for name, value in result.statistics.items() if name != "seconds"}
+    plain = result.statistics.to_dict()
+    statistics = {name: value for name, value in plain.items() if name != "seconds"}
     return Collected(tables, statistics)
 
 
@@ -102,8 +148,3 @@ def plain(table: Any) -> pa.Table:
     kinds = {pa.large_string(): pa.string()}
     fields = [pa.field(f.name, kinds.get(f.type, f.type)) for f in arrow.schema]
     return arrow.cast(pa.schema(fields)).combine_chunks()
-
-
-def runs(spark: list[tuple[int, int]]) -> list[Run]:
-    """One machine, and Spark in each of these ways."""
-    return [Run(None, 8192), *(Run(partitions, batch) for partitions, batch in spark)]

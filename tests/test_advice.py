@@ -23,13 +23,14 @@ def test_meetings_come_true(advice: nearly.Advice) -> None:
     for choice in advice.choices:
         bands, rows = choice.banding.bands, choice.banding.rows
         found = nearly.find(DOCUMENTS, threshold=0.7, bands=bands, rows=rows)
-        assert choice.meetings == found.statistics["compared"]
+        assert choice.meetings == found.statistics.compared
 
 
 def distinct_candidates(choice: Choice) -> int:
     everything = Banding(choice.banding.bands, choice.banding.rows, agreement=0)
     with loaded(DOCUMENTS, everything) as (corpus, engine):
-        return len(engine.candidates(corpus, everything, hubs=0))
+        met, _ = engine.candidates(corpus, everything, hubs=0)
+        return len(met)
 
 
 def test_candidates_and_recall_come_true(advice: nearly.Advice) -> None:
@@ -41,14 +42,14 @@ def test_candidates_and_recall_come_true(advice: nearly.Advice) -> None:
         bands, rows = choice.banding.bands, choice.banding.rows
         found = len(nearly.find(DOCUMENTS, threshold=0.7, bands=bands, rows=rows))
         assert choice.recall.low <= found / truth <= choice.recall.high
-        assert 0 <= choice.in_vain <= choice.candidates.value
+        assert 0 <= choice.wasted <= choice.candidates.value
 
 
 def test_a_part_of_a_large_corpus_stands_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advising, "MOST_SIGNED", len(DOCUMENTS) // 2)
     choice = nearly.tune(DOCUMENTS, threshold=0.7, sample=150, bands=20, rows=4).best
     found = nearly.find(DOCUMENTS, threshold=0.7, bands=20, rows=4)
-    assert choice.meetings == pytest.approx(found.statistics["compared"], rel=0.25)
+    assert choice.meetings == pytest.approx(found.statistics.compared, rel=0.25)
 
 
 def test_every_choice_reaches_the_goal(advice: nearly.Advice) -> None:

@@ -28,31 +28,31 @@ OPTIONS = {"unit": "word", "k": 1, "threshold": 0.7}
 
 def found_with(seed, texts, audit, **options):
     found = nearly.find(texts, seed=seed, audit=audit, **OPTIONS, **options)
-    return found.statistics["audit"], found
+    return found.statistics.audit, found
 
 
 def test_searching_everything_gives_the_true_recall():
     texts = corpus(clusters=60)
     exact = nearly.find(texts, method="exact", **OPTIONS)
     audit, found = found_with(1, texts, 10_000, bands=2, rows=6)
-    copies = exact.statistics["copies"]
+    copies = exact.statistics.copies
     truth = (len(found) - copies) / (len(exact) - copies)
-    assert audit["recall"] == audit["low"] == audit["high"] == pytest.approx(truth)
+    assert audit.recall == audit.low == audit.high == pytest.approx(truth)
     assert truth < 0.95
-    assert audit["precision"] == 1
-    assert audit["pairs"] == 2 * (len(exact) - copies)
+    assert audit.precision == 1
+    assert audit.pairs == 2 * (len(exact) - copies)
 
 
 def test_the_interval_covers_the_true_recall():
     """At least 93 of 100 runs, each with other hash functions and another sample."""
     texts = corpus()
     exact = nearly.find(texts, method="exact", **OPTIONS)
-    copies = exact.statistics["copies"]
+    copies = exact.statistics.copies
     truth = len(exact) - copies
     covered = 0
     for seed in range(100):
         audit, found = found_with(seed, texts, 150, bands=3, rows=6)
-        covered += audit["low"] <= (len(found) - copies) / truth <= audit["high"]
+        covered += audit.low <= (len(found) - copies) / truth <= audit.high
     assert covered >= 93
 
 

@@ -5,8 +5,8 @@ import pytest
 from corpora import clustered, loaded
 
 from nearly.advice.bucket import band_keys, crowding, fill_buckets
-from nearly.api import Silence
-from nearly.stages.pair import split_pairs
+from nearly.measures.pair import split_pairs
+from nearly.progress import Silence
 from nearly.tuning.banding import Banding
 
 EVERYTHING = Banding(12, 2, agreement=0)
@@ -14,17 +14,18 @@ EVERYTHING = Banding(12, 2, agreement=0)
 
 def test_meetings_are_those_that_the_engine_counts() -> None:
     with loaded(clustered(), EVERYTHING) as (corpus, engine):
-        engine.candidates(corpus, EVERYTHING, hubs=0)
+        _, meetings = engine.candidates(corpus, EVERYTHING, hubs=0)
         buckets = fill_buckets(
             corpus, corpus.representatives, EVERYTHING, threads=2, progress=Silence()
         )
-    assert buckets.meetings == engine.compared > 0
+    assert buckets.meetings == meetings > 0
 
 
 def test_others_are_counted_once_and_meetings_as_often_as_they_are() -> None:
     with loaded(clustered(), EVERYTHING) as (corpus, engine):
         everyone = corpus.representatives
-        pairs = np.concatenate(split_pairs(engine.candidates(corpus, EVERYTHING, hubs=0)))
+        met, _ = engine.candidates(corpus, EVERYTHING, hubs=0)
+        pairs = np.concatenate(split_pairs(met))
         buckets = fill_buckets(corpus, everyone, EVERYTHING, threads=1, progress=Silence())
         keys = band_keys(corpus, everyone, EVERYTHING, threads=1, progress=Silence())
     others = buckets.others(np.arange(len(everyone)))

@@ -39,7 +39,7 @@ def _corpus(tmp_path: Path) -> Path:
 def test_goals_are_answered_by_the_mathematics_alone(call: Run) -> None:
     code, out, err = call("--threshold", 0.8, "--recall", 0.99)
     assert (code, err) == (0, "")
-    assert "for 1,000,000 documents of which nothing is known" in out
+    assert "for 1,000,000 documents about which nothing is known" in out
     assert "26 x 8               99.08%" in out
     assert "recall at the threshold   0.9908" in out
 

@@ -31,7 +31,8 @@ from nearly.drawing.curve import (
     render,
 )
 from nearly.errors import SettingsError
-from nearly.tuning.banding import Banding, areas, background, curve
+from nearly.tuning.banding import Banding, areas, curve
+from nearly.tuning.hashing import MINHASH
 
 SETTING = Banding(10, 10)
 
@@ -69,7 +70,7 @@ def test_the_curve_rises_from_corner_to_corner() -> None:
 
 def test_bars_only_where_pairs_were_measured() -> None:
     assert polygons(draw_curve(SETTING, 0.7), BAR) == []
-    assert len(polygons(draw_curve(SETTING, 0.7, background()), BAR)) == 100
+    assert len(polygons(draw_curve(SETTING, 0.7, MINHASH.pairs), BAR)) == 100
     assert len(polygons(draw_curve(SETTING, 0.7, [(0.05, 0.999), (0.85, 0.001)]), BAR)) == 2
     assert polygons(draw_curve(SETTING, 0.7, [(0.0, 1.0)]), BAR) == []
 
@@ -77,13 +78,13 @@ def test_bars_only_where_pairs_were_measured() -> None:
 @pytest.mark.parametrize("threshold", [0.001, 0.5, 1.0])
 @pytest.mark.parametrize("setting", [Banding(1, 1), Banding(1, 40), Banding(500, 1)])
 def test_nothing_is_drawn_outside_the_picture(setting: Banding, threshold: float) -> None:
-    for shape in draw_curve(setting, threshold, background()).shapes:
+    for shape in draw_curve(setting, threshold, MINHASH.pairs).shapes:
         points = [shape.at] if isinstance(shape, Label) else shape.points
         assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in points)
 
 
 def test_svg_is_well_formed_and_says_what_it_is() -> None:
-    root = ET.fromstring(render(draw_curve(SETTING, 0.7, background()), "svg"))  # noqa: S314
+    root = ET.fromstring(render(draw_curve(SETTING, 0.7, MINHASH.pairs), "svg"))  # noqa: S314
     namespace = "{http://www.w3.org/2000/svg}"
     assert root.findtext(f"{namespace}title") == "10 bands of 10 rows, threshold 0.7"
     assert any("24.91%" in (text.text or "") for text in root.iter(f"{namespace}text"))
@@ -91,14 +92,14 @@ def test_svg_is_well_formed_and_says_what_it_is() -> None:
 
 @pytest.mark.parametrize("form", ["svg", "html"])
 def test_nothing_is_fetched(form: str) -> None:
-    text = render(draw_curve(SETTING, 0.7, background()), form).decode()
+    text = render(draw_curve(SETTING, 0.7, MINHASH.pairs), form).decode()
     assert re.findall(r"https?://[^\"]+", text) == ["http://www.w3.org/2000/svg"]
     assert not re.search(r"<script|<link|src=|href=|@import|url\(", text)
 
 
 def test_png_has_its_size_and_all_its_colours() -> None:
     image = pytest.importorskip("PIL.Image")
-    data = render(draw_curve(SETTING, 0.7, background()), "png")
+    data = render(draw_curve(SETTING, 0.7, MINHASH.pairs), "png")
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
     assert struct.unpack(">II", data[16:24]) == (WIDTH * SCALE, HEIGHT * SCALE)
     with image.open(io.BytesIO(data)) as picture:

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearly import _kernels
-from nearly.stages.join import Block, Workers, gather, join, memory_of
+from nearly.measures.pair import gather
+from nearly.measures.set_join import SetBlock, join, memory_of
+from nearly.measures.work import ONE_THREAD, Workers
 
 THRESHOLDS = [Fraction(f"0.{i}") for i in range(30, 100, 5)] + [
     Fraction(1, 3),
@@ -19,12 +21,11 @@ THRESHOLDS = [Fraction(f"0.{i}") for i in range(30, 100, 5)] + [
     Fraction("0.7999999999999999"),
     Fraction(1),
 ]
-ONE_THREAD = Workers(map, 1)
 
 
 def block_of(sets, documents=None):
     numbers = range(len(sets)) if documents is None else documents
-    return Block(
+    return SetBlock(
         documents=np.array(numbers, np.uint32),
         offsets=np.cumsum([0, *map(len, sets)], dtype=np.int64),
         hashes=np.array([hash_ for each in sets for hash_ in sorted(each)], np.uint64),
@@ -37,7 +38,7 @@ def found(sets, threshold, workers=ONE_THREAD):
 
 def as_dict(pairs):
     keys = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
-    as_found = dict(zip(keys, pairs.similarity.tolist(), strict=True))
+    as_found = dict(zip(keys, pairs.nearness.tolist(), strict=True))
     assert len(as_found) == len(pairs), "a pair was found twice"
     return as_found
 
@@ -162,7 +163,9 @@ def test_edited_texts(threshold):
     offsets, hashes = _kernels.shingle_sets(
         ends, text_bytes, unit="char", k=4, seed=1, in_order=True
     )
-    block = Block(documents=np.arange(len(texts), dtype=np.uint32), offsets=offsets, hashes=hashes)
+    block = SetBlock(
+        documents=np.arange(len(texts), dtype=np.uint32), offsets=offsets, hashes=hashes
+    )
     first, second = np.triu_indices(len(texts), 1)
     first, second = first.astype(np.uint32), second.astype(np.uint32)
     similarities = _kernels.similarities(
@@ -173,7 +176,7 @@ def test_edited_texts(threshold):
     assert len(pairs) > 100
     np.testing.assert_array_equal(pairs.first, first[kept])
     np.testing.assert_array_equal(pairs.second, second[kept])
-    np.testing.assert_array_equal(pairs.similarity, similarities[kept])
+    np.testing.assert_array_equal(pairs.nearness, similarities[kept])
 
 
 def edited_texts(generator, count):
@@ -193,7 +196,7 @@ def edited_texts(generator, count):
 def test_says_how_many_pairs_met_and_how_many_were_verified():
     far, near = [{1, 2, 3, 4, 5, 6}, {1, 2, 3, 7, 8, 9}], [set(range(20, 40)), set(range(21, 40))]
     parts = list(join([lambda: block_of(far + near)], Fraction("0.3"), ONE_THREAD))
-    assert sum(part.met for part in parts) >= 2
+    assert sum(part.meetings for part in parts) >= 2
     assert sum(part.verified for part in parts) == sum(len(part.pairs) for part in parts) == 2
 
 
@@ -244,7 +247,7 @@ def kernel_sets(
         ({"numerator": 6}, "at most 1"),
         ({"offsets": ()}, "one entry more"),
         ({"offsets": (0, 3)}, "past the hashes"),
-        ({"offsets": (0, 2, 1)}, "too large"),
+        ({"offsets": (0, 2, 1)}, "not descend"),
     ],
 )
 def test_impossible_sets_are_refused(wrong, message):

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nearly import _kernels, textbook
+from nearly.measures.normalisation import normalise
 from nearly.settings import TextSettings
-from nearly.stages.normalisation import normalise
 from nearly.textbook.normalisation import SCRIPTS_WITHOUT_SPACES
 
 OFF = {"form": "none", "case": "keep", "space": "keep"}

@@ -10,19 +10,29 @@ PUBLIC = [
     "Advice",
     "Comparison",
     "Deduplicated",
+    "Difference",
     "EngineError",
+    "Evaluation",
     "Found",
+    "Mentions",
     "MissingError",
     "NearlyError",
+    "Plan",
     "Settings",
     "SettingsError",
     "SinkError",
     "SourceError",
+    "Statistics",
     "TextSettings",
     "UnreadableError",
     "compare",
     "dedup",
+    "difference",
+    "evaluate",
     "find",
+    "mentions",
+    "open",
+    "plan",
     "texts",
     "tune",
 ]
@@ -47,4 +57,4 @@ def test_nothing_is_pickled() -> None:
     package = Path(nearly.__file__).parent
     users = [file for file in package.rglob("*.py") if "pickle" in file.read_text().lower()]
     # Spark's own processes speak so with each other; nothing is written or read from outside.
-    assert users == [package / "engines" / "spark" / "exchange.py"]
+    assert users == [package / "engines" / "spark" / "session" / "private.py"]

@@ -1,22 +1,45 @@
-"""Results whose tables are lazy: a stand-in for frames of Spark, which results do not import."""
+"""Results as a library user has them: short to print, cut again, written, saved and opened."""
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import nearly
+from nearly.errors import (
+    EngineError,
+    MissingError,
+    SettingsError,
+    SinkError,
+    SourceError,
+    UnreadableError,
+)
 
 TEXTS = ["one text of some words", "one text of some words", "another that is unlike it"]
+LONG = "the quick brown fox jumps over the lazy dog and then it sleeps in the sun for a while"
 
 
 @dataclass
 class Frame:
-    """Knows how to become Arrow, as a frame of Spark does."""
+    """Knows how to become Arrow, as a Spark DataFrame does."""
 
     table: pa.Table
 
     def toArrow(self) -> pa.Table:  # noqa: N802 (as Spark calls it)
         return self.table
+
+
+@pytest.fixture(name="table")
+def _table(tmp_path: Path) -> Path:
+    path = tmp_path / "docs.csv"
+    rows = [("a", LONG), ("b", LONG + "!"), ("c", "something else entirely"), ("d", LONG)]
+    path.write_text("id,text\n" + "".join(f"{name},{text}\n" for name, text in rows))
+    return path
 
 
 def test_lazy_pairs_become_arrow_when_that_is_asked_for() -> None:
@@ -26,6 +49,8 @@ def test_lazy_pairs_become_arrow_when_that_is_asked_for() -> None:
     assert lazy.to_arrow() is found.to_arrow() is found.pairs
     assert lazy.to_pandas().equals(found.pairs.to_pandas())
     assert lazy.to_polars().equals(found.to_polars())
+    with pytest.raises(EngineError, match="Spark"):
+        lazy.with_difference()
 
 
 def test_lazy_rows_that_were_kept_stay_lazy() -> None:
@@ -33,3 +58,246 @@ def test_lazy_rows_that_were_kept_stay_lazy() -> None:
     frame = Frame(clean.kept)
     assert frame.table.num_rows == 2
     assert replace(clean, read_kept=lambda: frame).kept is frame
+
+
+def test_results_print_in_one_line() -> None:
+    found, clean = nearly.find(TEXTS), nearly.dedup(TEXTS)
+    assert repr(found) == "Found: 1 pair in 1 cluster of 3 documents"
+    assert repr(clean) == "Deduplicated: 1 of 3 documents removed from 1 cluster"
+    same = repr(nearly.compare("a few words", "a few word"))
+    assert same == "Comparison: a and b, similarity 0.8571, equal but for 1 of 3 words"
+    assert repr(nearly.tune()).startswith("Advice: ")
+    truth = found.to_arrow()
+    assert repr(nearly.evaluate(found, truth)) == (
+        "Evaluation: precision 1.0000, recall 1.0000, F1 1.0000"
+    )
+    tweets = ["hello @ann, how are you", "hello @bob, how are you"]
+    assert repr(nearly.mentions(tweets)) == "Mentions: 2 documents in 1 group"
+
+
+def test_every_result_becomes_every_kind_of_table(tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text(LONG)
+    (tmp_path / "two.txt").write_text(LONG)
+    found = nearly.find(TEXTS)
+    results = [
+        found,
+        nearly.dedup(TEXTS),
+        nearly.compare("a few words", "a few word"),
+        nearly.tune(),
+        nearly.evaluate(found, found.pairs, thresholds=[0.9]),
+        nearly.mentions(["hello @ann", "hello @bob"]),
+        nearly.plan(tmp_path),
+    ]
+    for result in results:
+        table = result.to_arrow()
+        assert table.num_rows > 0
+        assert len(result.to_pandas()) == len(result.to_polars()) == table.num_rows
+        page = result._repr_html_()
+        assert page.startswith("<p>")
+        assert page.count("<tr>") == page.count("</tr>") > 1
+
+
+def test_a_page_shows_no_markup_of_documents() -> None:
+    nasty = "<script>alert(1)</script> and some more words"
+    page = nearly.find([nasty, nasty + "!"], threshold=0.5)._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_statistics_are_frozen_and_typed() -> None:
+    statistics = nearly.find(TEXTS, audit=2, method="lsh").statistics
+    assert isinstance(statistics, nearly.Statistics)
+    with pytest.raises(AttributeError):
+        statistics.pairs = 2  # type: ignore[misc]
+    plain = json.loads(json.dumps(statistics.to_dict()))
+    assert plain["pairs"] == statistics.pairs == 1
+    assert plain["audit"]["documents"] == statistics.audit.documents == 2  # type: ignore[union-attr]
+    assert "removed" not in plain
+    assert {"bands", "rows"} <= set(plain) <= {f.name for f in fields(statistics)}
+
+
+CORPORA = st.lists(
+    st.lists(st.sampled_from(list("abcdefgh")), min_size=1, max_size=7).map(" ".join),
+    min_size=2,
+    max_size=25,
+)
+CUTS: list[bool] = []
+
+
+@given(
+    texts=CORPORA, low=st.sampled_from([0.1, 0.2, 0.4]), high=st.floats(0.4, 1), spell=st.booleans()
+)
+def test_a_cut_is_what_a_run_at_that_threshold_finds(
+    texts: list[str], low: float, high: float, spell: bool
+) -> None:
+    options = {"unit": "word", "k": 1, "method": "exact", "all_pairs": spell}
+    found = nearly.find(texts, threshold=low, **options)
+    cut = found.at(high)
+    run = nearly.find(texts, threshold=high, **options)
+    assert cut.pairs.equals(run.pairs)
+    assert cut.clusters.equals(run.clusters)
+    assert cut.settings == run.settings
+    assert (cut.statistics.pairs, cut.statistics.clusters) == (len(run), run.statistics.clusters)
+    CUTS.append(0 < len(cut) < len(found) and run.statistics.clusters > 1)
+
+
+def test_cuts_were_no_empty_ones() -> None:
+    assert sum(CUTS) > 5
+
+
+def test_a_cut_cannot_go_lower_or_follow_leaders() -> None:
+    with pytest.raises(SettingsError, match="run again"):
+        nearly.find(TEXTS, threshold=0.5).at(0.4)
+    with pytest.raises(SettingsError, match="leader"):
+        nearly.find(TEXTS, threshold=0.5, cluster="leader").at(0.6)
+
+
+def test_texts_are_read_again_by_id(table: Path) -> None:
+    found = nearly.find(table)
+    assert found.text("b") == LONG + "!"
+    assert found.texts(["c", "a"]) == ["something else entirely", LONG]
+    assert nearly.dedup(table).text("c") == "something else entirely"
+    with pytest.raises(MissingError, match="'nobody'"):
+        found.text("nobody")
+    with pytest.raises(MissingError, match="'x'"):
+        nearly.find(TEXTS).text("x")
+    stream = pa.RecordBatchReader.from_batches(
+        pa.schema([("text", pa.string())]), [pa.record_batch({"text": TEXTS})]
+    )
+    assert nearly.find(stream).text(2) == TEXTS[2]
+
+
+def test_pairs_say_what_differs_on_request(table: Path) -> None:
+    assert "difference" not in nearly.find(table).pairs.column_names
+    rows = nearly.find(table, difference=True).pairs.to_pylist()
+    assert {(row["id_a"], row["id_b"]): row["difference"] for row in rows} == {
+        ("a", "b"): "punctuation",
+        ("a", "d"): "same text",
+    }
+
+
+def test_the_most_similar_pairs_are_shown_where_they_differ() -> None:
+    header = "The same licence header stands in front of everything. " * 20
+    texts = [header + "Then March comes.", header + "Then April comes."]
+    (row,) = nearly.find(texts, threshold=0.5).top.to_pylist()
+    assert (row["difference"], row["differing"]) == ("words", 1)
+    for side, month in (("a", "March"), ("b", "April")):
+        (mark,) = row[f"marks_{side}"]
+        assert row[f"text_{side}"][mark["start"] : mark["stop"]].strip() == month
+        assert texts["ab".index(side)][row[f"start_{side}"] :].startswith(row[f"text_{side}"])
+
+
+def test_pairs_and_clean_copies_are_written(table: Path, tmp_path: Path) -> None:
+    found, clean = nearly.find(table), nearly.dedup(table)
+    found.write(tmp_path / "pairs.parquet")
+    assert pq.read_table(tmp_path / "pairs.parquet").equals(found.pairs)
+    clean.write(str(tmp_path / "clean.parquet"))
+    assert pq.read_table(tmp_path / "clean.parquet")["id"].to_pylist() == ["a", "c"]
+    with pytest.raises(SinkError, match="exists"):
+        found.write(tmp_path / "pairs.parquet")
+    with pytest.raises(SinkError, match="ending"):
+        found.write(tmp_path / "pairs")
+
+
+def test_a_result_is_saved_and_opened(table: Path, tmp_path: Path) -> None:
+    found = nearly.find(table, threshold=0.5, difference=True, audit=3)
+    found.save(tmp_path / "kept")
+    again = nearly.open(tmp_path / "kept")
+    assert isinstance(again, nearly.Found)
+    for name in ("pairs", "clusters", "skipped", "top"):
+        assert getattr(again, name).equals(getattr(found, name))
+    assert (again.settings, again.statistics) == (found.settings, found.statistics)
+    assert again.text("b") == LONG + "!"
+    assert again.at(0.9).pairs.equals(found.at(0.9).pairs)
+
+
+def test_a_clean_copy_is_saved_and_opened(table: Path, tmp_path: Path) -> None:
+    clean = nearly.dedup(table)
+    clean.save(tmp_path / "kept")
+    again = nearly.open(tmp_path / "kept")
+    assert isinstance(again, nearly.Deduplicated)
+    assert again.removed.equals(clean.removed)
+    assert again.kept.equals(clean.kept)
+
+
+def test_objects_have_to_be_given_again(tmp_path: Path) -> None:
+    nearly.find(TEXTS).save(tmp_path / "kept")
+    nearly.dedup(TEXTS).save(tmp_path / "clean")
+    with pytest.raises(EngineError, match="source="):
+        nearly.open(tmp_path / "kept").text(0)
+    assert nearly.open(tmp_path / "kept", source=TEXTS).text(2) == TEXTS[2]
+    clean = nearly.open(tmp_path / "clean", source=TEXTS)
+    assert clean.kept["text"].to_pylist() == [TEXTS[0], TEXTS[2]]  # type: ignore[union-attr]
+
+
+def test_a_source_that_changed_is_refused(table: Path, tmp_path: Path) -> None:
+    nearly.find(table).save(tmp_path / "kept")
+    table.write_text("id,text\na,new\nb,newer\n")
+    with pytest.raises(SourceError, match="changed after"):
+        nearly.open(tmp_path / "kept").text("a")
+
+
+def test_a_result_is_saved_whole_or_not_at_all(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = nearly.find(table)
+    found.save(tmp_path / "kept")
+    with pytest.raises(SinkError, match="exists"):
+        found.save(tmp_path / "kept")
+    before = sorted(tmp_path.rglob("*"))
+    monkeypatch.setattr("nearly.result_folder._digest", lambda _: 1 / 0)
+    for folder, force in (("kept", True), ("new", False)):
+        with pytest.raises(ZeroDivisionError):
+            found.save(tmp_path / folder, force=force)
+    monkeypatch.undo()
+    assert sorted(tmp_path.rglob("*")) == before
+    found.save(tmp_path / "kept", force=True)
+    assert sorted(tmp_path.rglob("*")) == before
+    nearly.open(tmp_path / "kept")
+
+
+def test_a_folder_of_others_is_never_replaced(table: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    with pytest.raises(SinkError, match="not a saved result"):
+        nearly.find(table).save(tmp_path / "mine", force=True)
+    assert (tmp_path / "mine" / "letter.txt").read_text() == "dear"
+
+
+def test_what_is_no_unharmed_result_is_refused(table: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    with pytest.raises(MissingError, match=r"no result\.json"):
+        nearly.open(folder)
+    nearly.find(table).save(folder)
+    page, pairs = folder / "result.json", folder / "pairs.arrow"
+    whole = json.loads(page.read_text())
+    for change, error, message in (
+        ({"version": 99}, SourceError, "version 99"),
+        ({"format": "something"}, SourceError, "not a saved result"),
+        ({"kind": "deduplicated"}, UnreadableError, "checksum"),
+    ):
+        page.write_text(json.dumps(whole | change))
+        with pytest.raises(error, match=message):
+            nearly.open(folder)
+    page.write_text(json.dumps(whole))
+    pairs.write_bytes(pairs.read_bytes()[:-1] + b"x")
+    with pytest.raises(UnreadableError, match=r"pairs\.arrow.*checksum"):
+        nearly.open(folder)
+    page.write_text("{")
+    with pytest.raises(UnreadableError, match="damaged"):
+        nearly.open(folder)
+
+
+def test_a_plan_is_made_checked_and_applied(tmp_path: Path) -> None:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "one.txt").write_text(LONG)
+    (folder / "two.txt").write_text(LONG)
+    plan = nearly.plan(folder, keep="last")
+    assert repr(plan) == f"Plan: 1 file of {folder} to remove ({len(LONG)} bytes)"
+    plan.save(tmp_path / "plan.json")
+    assert [decision.outcome for decision in plan.check()] == ["remove"]
+    plan.apply()
+    assert [path.name for path in folder.iterdir()] == ["two.txt"]
+    with pytest.raises(SettingsError, match="folder"):
+        nearly.dedup(TEXTS).plan()

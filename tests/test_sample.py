@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from corpora import clustered, loaded
 
-from nearly.advice.sample import SIMILARITIES, Sample, draw_sample
-from nearly.api import Silence
+from nearly.advice.sample import CLOSENESSES, Sample, draw_sample
 from nearly.documents.local import LocalCorpus
 from nearly.errors import SettingsError, SourceError
-from nearly.stages.search import BINS, count_by_similarity
+from nearly.progress import Silence
+from nearly.stages.search import BINS, count_by_closeness
 from nearly.tuning.banding import Banding
 
 ABOVE = BINS // 2
@@ -26,7 +26,7 @@ def partners(sample: Sample) -> np.ndarray:
 def test_a_sample_of_everyone_is_the_truth() -> None:
     with loaded(clustered()) as (corpus, _):
         everyone = corpus.representatives
-        counts = count_by_similarity(corpus, everyone, threads=1, progress=Silence())
+        counts = count_by_closeness(corpus, everyone, threads=1, progress=Silence())
         sample = draw(corpus, 10**6)
     assert sample.is_whole
     assert sample.histogram == pytest.approx(counts.sum(axis=0) / 2)
@@ -54,7 +54,7 @@ def test_crowded_documents_are_drawn_more_often_and_so_less_is_left_to_chance() 
                 documents=chosen,
                 draws=np.arange(50),
                 chances=np.full(50, 1 / len(corpus.representatives)),
-                counts=count_by_similarity(corpus, chosen, threads=1, progress=Silence()),
+                counts=count_by_closeness(corpus, chosen, threads=1, progress=Silence()),
             )
             for chosen in (
                 np.sort(np.random.default_rng(i).choice(corpus.representatives, 50, replace=False))
@@ -80,7 +80,7 @@ def test_similarities_are_shares_of_all_pairs() -> None:
         sample = draw(corpus, 10**6)
     shares = sample.similarities()
     assert sum(share for _, share in shares) == pytest.approx(1)
-    assert [s for s, _ in shares] == [0.0, *SIMILARITIES]
+    assert [s for s, _ in shares] == [0.0, *CLOSENESSES]
 
 
 @pytest.mark.parametrize("size", [0, -3])

@@ -1,31 +1,55 @@
 """All kernels once more, built with the address and undefined-behaviour sanitisers."""
 
 import os
+import random
 import shutil
 import subprocess
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 ROOT = Path(__file__).parents[1]
 SANITISE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DNEARLY_PLAIN"]
 
 
-def build_and_run(folder: Path, name: str, *flags: str) -> str:
+def build(folder: Path, name: str, *flags: str) -> Path:
     compiler = os.environ.get("CXX") or shutil.which("c++") or "g++"
     program = folder / name
-    sources = [f"-I{ROOT / 'src/kernels'}", str(ROOT / "tests/kernels/exercise.cpp")]
+    sources = [f"-I{ROOT / 'src/kernels'}", f"-isystem{pa.get_include()}"]
+    sources.append(str(ROOT / "tests/kernels/exercise.cpp"))
     subprocess.run([compiler, "-std=c++20", "-g", *flags, *sources, "-o", program], check=True)
-    run = subprocess.run([program], capture_output=True, text=True, check=False)
+    return program
+
+
+def output(program: Path, *arguments: object) -> str:
+    run = subprocess.run(
+        [program, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stderr
     return run.stdout
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("sanitisers")
+def sanitised(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("sanitised"), "sanitised", "-O1", *SANITISE)
 
 
-def test_kernels_are_clean_and_wide_registers_change_nothing(folder: Path) -> None:
-    sanitised = build_and_run(folder, "sanitised", "-O1", *SANITISE)
-    assert sanitised == build_and_run(folder, "fast", "-O3")
+@pytest.fixture(scope="module")
+def fast(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("fast"), "fast", "-O3")
+
+
+def test_kernels_are_clean_and_wide_registers_change_nothing(sanitised: Path, fast: Path) -> None:
+    assert output(sanitised) == output(fast)
+
+
+def test_kernels_are_total_on_arbitrary_bytes(sanitised: Path, fast: Path) -> None:
+    assert output(sanitised, 1, 300) == output(fast, 1, 300)
+
+
+@pytest.mark.slow
+def test_kernels_are_total_on_many_more_bytes(sanitised: Path) -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")  # shown where the test fails
+    assert output(sanitised, seed, 10_000)

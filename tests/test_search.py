@@ -9,8 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearly import api, pipeline
+from nearly import call, pipeline
+from nearly.arguments import Running
 from nearly.documents.local import LocalCorpus
+from nearly.measures.jaccard import Jaccard
+from nearly.progress import Silence
+from nearly.settings import Settings
 from nearly.stages import search
 from nearly.textbook import jaccard
 
@@ -20,9 +24,11 @@ texts = st.lists(st.text("abc", max_size=12), min_size=1, max_size=12).filter(an
 
 @contextmanager
 def loaded(documents: list[str]) -> Iterator[LocalCorpus]:
-    with api._run(documents, {"k": K, "raw": True}) as (source, settings, engine, skipped):
-        banding = pipeline.choose_banding(settings)
-        yield engine.load(source, settings, banding, skipped, keep=None)
+    settings = Settings.of(k=K, raw=True)
+    with call._run(documents, settings, Running()) as (source, engine, skipped):
+        measure = Jaccard.of(settings)
+        banding = pipeline.choose_banding(measure, settings)
+        yield engine.load(source, measure, settings, banding, skipped, keep=None)
 
 
 def shingles(text: str) -> set[str]:
@@ -48,7 +54,7 @@ def test_search_finds_what_brute_force_finds(documents: list[str], data: st.Data
         distinct = corpus.representatives.tolist()
         sought = sorted(data.draw(st.sets(st.sampled_from(distinct), min_size=1)))
         found = search.search_exactly(
-            corpus, np.array(sought, np.uint32), threshold, threads=2, progress=api.Silence()
+            corpus, np.array(sought, np.uint32), threshold, threads=2, progress=Silence()
         )
     expected = {
         pair: similarity
@@ -56,14 +62,14 @@ def test_search_finds_what_brute_force_finds(documents: list[str], data: st.Data
         if similarity >= threshold
     }
     assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == sorted(expected)
-    assert found.similarity.tolist() == [float(expected[pair]) for pair in sorted(expected)]
+    assert found.nearness.tolist() == [float(expected[pair]) for pair in sorted(expected)]
 
 
 @given(texts)
 def test_counts_are_those_of_brute_force(documents: list[str]) -> None:
     with loaded(documents) as corpus:
         distinct = corpus.representatives
-        counts = search.count_by_similarity(corpus, distinct, threads=1, progress=api.Silence())
+        counts = search.count_by_closeness(corpus, distinct, threads=1, progress=Silence())
     for row, document in zip(counts, distinct.tolist(), strict=True):
         bins = [
             int(similarity * search.BINS)
@@ -76,9 +82,9 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [f"a common beginning and number {n * n}" for n in range(50)]
     with loaded(documents) as corpus:
         sought = corpus.representatives[::7]
-        whole = search.count_by_similarity(corpus, sought, threads=2, progress=api.Silence())
+        whole = search.count_by_closeness(corpus, sought, threads=2, progress=Silence())
         monkeypatch.setattr(search, "BLOCK", 100)
-        parts = search.count_by_similarity(corpus, sought, threads=2, progress=api.Silence())
+        parts = search.count_by_closeness(corpus, sought, threads=2, progress=Silence())
     assert (whole == parts).all()
     assert whole.sum() == len(sought) * 49
 
@@ -87,6 +93,6 @@ def test_similarity_is_the_textbooks() -> None:
     documents = ["nearly the same text", "nearly the same test"]
     with loaded(documents) as corpus:
         found = search.search_exactly(
-            corpus, corpus.representatives[:1], Fraction(1, 2), threads=1, progress=api.Silence()
+            corpus, corpus.representatives[:1], Fraction(1, 2), threads=1, progress=Silence()
         )
-    assert found.similarity.tolist() == [float(jaccard(*map(shingles, documents)))]
+    assert found.nearness.tolist() == [float(jaccard(*map(shingles, documents)))]

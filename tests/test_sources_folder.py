@@ -132,7 +132,7 @@ class TestNothing:
     def test_gives_nothing(self, name, method):
         found = nearly.find(EMPTY[name], method=method, audit=3)
         assert len(found) == found.pairs.num_rows == found.clusters.num_rows == 0
-        assert found.top.num_rows == found.statistics["documents"] == 0
+        assert found.top.num_rows == found.statistics.documents == 0
         clean = nearly.dedup(EMPTY[name], method=method, cluster="leader", keep="longest")
         assert clean.kept.num_rows == clean.removed.num_rows == 0
 

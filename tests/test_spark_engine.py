@@ -158,8 +158,8 @@ def test_a_hundred_thousand_identical_documents_are_linked_once():
     count = 100_000
     frame = session().range(count).selectExpr("cast(id as string) id", "'said over and over' text")
     found = nearly.find(frame, threshold=0.8, method="lsh")
-    assert found.statistics["copies"] == len(found) == count - 1
-    assert found.statistics["compared"] == 0
+    assert found.statistics.copies == len(found) == count - 1
+    assert found.statistics.compared == 0
     assert found.clusters.select("cluster").distinct().count() == 1
     clean = nearly.dedup(frame, threshold=0.8, method="lsh")
     assert [row.id for row in clean.kept.collect()] == ["0"]
@@ -171,10 +171,10 @@ def test_a_hundred_thousand_documents_of_one_bucket_have_linear_edges():
     text = "concat('what all of them say, and say at some length', cast(id % 99991 as string))"
     frame = session().range(count).selectExpr("cast(id as string) id", f"{text} text")
     clean = nearly.dedup(frame, threshold=0.7, k=5, bands=2, rows=1)
-    assert clean.statistics["candidates"] <= 2 * 32 * count
-    assert clean.statistics["clusters"] >= 1
+    assert clean.statistics.candidates <= 2 * 32 * count
+    assert clean.statistics.clusters >= 1
     here = nearly.dedup(frame.toArrow(), threshold=0.7, k=5, bands=2, rows=1)
-    assert clean.statistics["removed"] == here.statistics["removed"] > count // 2
+    assert clean.statistics.removed == here.statistics.removed > count // 2
     assert clean.kept.toArrow().equals(here.kept.cast(clean.kept.toArrow().schema))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nearly.errors import MissingError, SourceError, UnreadableError
-from nearly.stages.stop_word import ENGLISH, read_stop_words
+from nearly.measures.stop_word import ENGLISH, read_stop_words
 
 
 def test_english_is_sorted_lower_case_and_without_doubles() -> None:

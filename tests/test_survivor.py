@@ -1,21 +1,21 @@
 """Survivors of a whole corpus, and of its connected components one by one: they are the same."""
 
-from fractions import Fraction
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
 from corpora import clustered
 
-from nearly import api
+from nearly import call
+from nearly.arguments import Running
 from nearly.documents.local import LocalCorpus
-from nearly.documents.number import Documents
 from nearly.engines.local import LocalEngine
+from nearly.measures.jaccard import Jaccard
+from nearly.measures.number import Documents
+from nearly.measures.pair import Nearness, Packed, Pairs, join_pairs, split_pairs
+from nearly.settings import Settings
 from nearly.stages.cluster import cluster
-from nearly.stages.pair import Packed, Pairs, join_pairs, split_pairs
 from nearly.stages.survivor import Keep, by_best_copy, rank, survivors
-from nearly.stages.verification import exact_ratio
 from nearly.tuning.banding import Banding
 
 #: Document, survivor, similarity.
@@ -31,12 +31,13 @@ class Component:
         self.near = Pairs(
             first=self._numbers(near.first[inside]),
             second=self._numbers(near.second[inside]),
-            similarity=near.similarity[inside],
+            nearness=near.nearness[inside],
         )
         copied = np.isin(corpus.copies, documents)
         self.copies = self._numbers(corpus.copies[copied])
         self.originals = self._numbers(corpus.originals[copied])
-        self.also = [pa.concat_arrays(corpus.also).take(documents)] if corpus.also else []
+        column = corpus.rule_column
+        self.rule_column = [pa.concat_arrays(column).take(documents)] if column else []
 
     def _numbers(self, documents: Documents) -> Documents:
         return np.searchsorted(self.documents, documents).astype(np.uint32)
@@ -51,17 +52,17 @@ class Component:
 def of_component(component: Component, keep: Keep, engine: LocalEngine) -> Removals:
     corpus, near = component._corpus, component.near
 
-    def verify(packed: Packed, threshold: Fraction) -> Pairs:
+    def compare(packed: Packed) -> Nearness:
         first, second = (component.documents[part] for part in split_pairs(packed))
-        return engine.verify(corpus, join_pairs(first, second), threshold)
+        return engine._compare(corpus, join_pairs(first, second))
 
     order = rank(component, near, keep)
     leading = by_best_copy(order, component)
     method = corpus.settings.cluster
     clusters = cluster(near, component.copies, component.originals, leading, method)
-    removed = survivors(component, clusters, order, verify)
+    removed = survivors(component, clusters, order, compare, same=1.0)
     named = (component.documents[part].tolist() for part in (removed.documents, removed.survivors))
-    return list(zip(*named, removed.similarity.tolist(), strict=True))
+    return list(zip(*named, removed.nearness.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("method", ["components", "leader"])
@@ -79,11 +80,12 @@ def test_components_one_by_one_give_what_the_whole_corpus_gives(method: str, rul
         }
     )
     keep = Keep.parse(rule)
-    options = {"method": "exact", "threshold": 0.6, "k": 3, "cluster": method, "text": "text"}
-    with api._run(table, options) as (source, settings, engine, skipped):
-        corpus = engine.load(source, settings, Banding(1, 1), skipped, keep=keep)
-        near = engine.join(corpus, exact_ratio(settings.threshold))
-        whole = engine.remove(corpus, near, engine.cluster(corpus, near, keep), keep)
+    settings = Settings.of(method="exact", threshold=0.6, k=3, cluster=method)
+    with call._run(table, settings, Running(text="text")) as (source, engine, skipped):
+        measure = Jaccard.of(settings)
+        corpus = engine.load(source, measure, settings, Banding(1, 1), skipped, keep=keep)
+        found = engine.near_pairs(corpus, Banding(1, 1), hubs=0)
+        near, whole = found.pairs, engine.cleaned(corpus, found, keep).removed
         everyone = np.arange(len(corpus), dtype=np.uint32)
         connected = cluster(near, corpus.copies, corpus.originals, everyone, "components")
         removals: Removals = []
@@ -91,11 +93,5 @@ def test_components_one_by_one_give_what_the_whole_corpus_gives(method: str, rul
             documents = connected.members[connected.numbers == number]
             removals += of_component(Component(corpus, near, documents), keep, engine)
     assert connected.count > 20
-    assert sorted(removals) == list(
-        zip(
-            whole.documents.tolist(),
-            whole.survivors.tolist(),
-            whole.similarity.tolist(),
-            strict=True,
-        )
-    )
+    columns = (whole.column(name).to_pylist() for name in ("id", "survivor", "similarity"))
+    assert sorted(removals) == list(zip(*columns, strict=True))

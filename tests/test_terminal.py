@@ -3,12 +3,21 @@
 import io
 import re
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.console import Console
 
-from nearly.cli.terminal import harmless, print_pairs, short
+import nearly
+from nearly.cli.beside import print_beside
+from nearly.cli.pair import print_pairs
+from nearly.cli.terminal import _progress, harmless, numbers, short
+from nearly.text.table import excerpt_columns
+
+#: Texts as Arrow holds them: no lone surrogates.
+SHOWN = st.text(st.characters(codec="utf-8"))
 
 
 def shown(
@@ -16,8 +25,11 @@ def shown(
 ) -> list[str]:
     monkeypatch.setenv("COLUMNS", str(width))
     out = io.StringIO()
-    names = ("id_a", "id_b", "text_a", "text_b")
-    print_pairs([dict(zip(names, pair, strict=True), similarity=0.9) for pair in pairs], out)
+    excerpts = excerpt_columns([pair[2] for pair in pairs], [pair[3] for pair in pairs])
+    rows = pa.table(excerpts).to_pylist()
+    for row, (id_a, id_b, _, _) in zip(rows, pairs, strict=True):
+        row |= {"id_a": id_a, "id_b": id_b, "similarity": 0.9}
+    print_pairs(rows, out)
     return out.getvalue().splitlines()
 
 
@@ -48,18 +60,26 @@ def test_only_what_is_the_same_is_shown_as_one(similarity: float, text: str) -> 
     assert short(similarity) == text
 
 
-def test_a_pair_is_two_lines_under_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pair_is_two_lines_under_each_other_and_says_what_differs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     lines = shown(monkeypatch, ("a", "bb", "one\ntwo", "one\ttwo three"))
-    assert lines == ["0.9000  a   one two", "        bb  one two three"]
+    assert lines == [
+        "0.9000  a   one two",
+        "        bb  one two [three]",
+        "        equal but for 1 of 3 words",
+    ]
 
 
-@given(st.lists(st.tuples(*[st.text()] * 4), max_size=4))
-def test_no_document_breaks_a_line_or_leaves_it(pairs: list[tuple[str, str, str, str]]) -> None:
+@given(st.lists(st.tuples(*[SHOWN] * 4), max_size=4), st.sampled_from([45, 60]))
+def test_no_document_breaks_a_line_or_leaves_it(
+    pairs: list[tuple[str, str, str, str]], width: int
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        lines = shown(patch, *pairs)
-    assert len(lines) == 2 * len(pairs)
+        lines = shown(patch, *pairs, width=width)
+    assert len(lines) == 3 * len(pairs)
     assert all(harmless(line) == line for line in lines)
-    assert all(cell_len(line) <= 60 for line in lines)
+    assert all(cell_len(line) <= width for line in lines)
 
 
 def test_wide_characters_count_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,16 +90,69 @@ def test_wide_characters_count_twice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_of_a_long_path_the_end_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = shown(monkeypatch, ("folder/" * 9 + "name.txt", "b", "x", "y"))
-    assert re.fullmatch(r"0\.9000  …[a-z/]+/name\.txt  x", lines[0])
+    assert re.fullmatch(r"0\.9000  …[a-z/]+/name\.txt  \[x\]", lines[0])
 
 
 def test_a_late_difference_is_brought_into_sight(monkeypatch: pytest.MonkeyPatch) -> None:
     start = "the same words again and again, " * 5
     lines = shown(monkeypatch, ("a", "b", start + "left", start + "right"))
-    assert lines[0].endswith("left")
-    assert lines[1].endswith("right")
+    assert lines[0].endswith("[left]")
+    assert lines[1].endswith("[right]")
 
 
 def test_equal_beginnings_are_shown_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = shown(monkeypatch, ("a", "b", "word " * 40, "word " * 40))
     assert lines[0].split("  ")[2].startswith("word word")
+
+
+def beside(monkeypatch: pytest.MonkeyPatch, a: str, b: str, width: int) -> list[str]:
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = io.StringIO()
+    print_beside(nearly.compare(a, b), out)
+    return out.getvalue().splitlines()
+
+
+def test_two_texts_stand_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    same = "These words are the same in both texts, and there are many of them, so that. " * 4
+    moved = "This sentence was moved. "
+    lines = beside(monkeypatch, moved + same + "It was March.", same + moved + "It was April.", 80)
+    assert all(cell_len(line) <= 80 for line in lines)
+    columns = [line.split(" │ ") for line in lines[:-1]]
+    left, right = (" ".join(row[i].strip() for row in columns if len(row) > i) for i in (0, 1))
+    for text, month in ((left, "March"), (right, "April")):
+        assert "{This sentence was moved.}" in text
+        assert f"It was [{month}]." in text
+        assert "…" in text
+    assert lines[-1].endswith("[ ] differs; { } was moved")
+
+
+def test_narrow_terminals_show_one_text_under_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = beside(monkeypatch, "one two three " * 9, "one two four " * 9, 45)
+    assert all(cell_len(line) <= 45 for line in lines)
+    assert {line[0] for line in lines[:-1] if line} == {"A", "B"}
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ((12_345, 50_000, 12.0, 4.0), "12.3k of 50.0k  24%  0:12 left"),
+        ((3, 26, None, 4.0), "3 of 26  11%"),
+        ((0, 0, None, 4.0), "100%"),
+        ((7, None, None, 3_725.0), "7 done  1:02:05"),
+        ((0, None, None, 4.0), "0:04"),
+    ],
+)
+def test_progress_says_count_share_and_time_left(given: tuple[float, ...], text: str) -> None:
+    assert numbers(*given) == text  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("width", [45, 80])
+def test_progress_does_not_wrap(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    progress = _progress()
+    task = progress.add_task("read and sign", total=1_234_567_890)
+    progress.advance(task, 987_654_321)
+    console = Console(width=width, file=io.StringIO(), force_terminal=True)
+    lines = console.render_lines(progress.get_renderable())
+    assert len(lines) == 1
+    assert "987.7M of 1.2G  80%" in "".join(segment.text for segment in lines[0])

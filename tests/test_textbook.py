@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearly import textbook
+from nearly.errors import SettingsError
 
 EXAMPLES = json.loads((Path(__file__).parent / "data" / "examples.json").read_text("utf-8"))
 SETS = st.frozensets(st.integers(0, 12))
@@ -291,3 +292,15 @@ def test_edit_distance_is_a_distance(x, y, z):
     assert between(x, y) == between(y, x)
     assert between(x, z) <= between(x, y) + between(y, z)
     assert between(x, y) == textbook.edit_distance(x + z, y + z)
+
+
+def test_impossible_shingles_are_refused():
+    with pytest.raises(SettingsError, match="unit is 'chars'; choose one of char, word"):
+        textbook.shingles("a text", "chars", 3)
+    with pytest.raises(SettingsError, match="k is 0"):
+        textbook.bag("a text", "char", 0)
+
+
+def test_a_signature_that_is_too_short_for_its_bands_is_refused():
+    with pytest.raises(SettingsError, match="'a' has 5 positions, and 2 bands of 3 rows need 6"):
+        textbook.buckets({"a": [1, 2, 3, 4, 5]}, 2, 3)

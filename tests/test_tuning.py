@@ -5,6 +5,7 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +18,7 @@ from nearly.errors import SettingsError
 from nearly.tuning import banding as tuning
 from nearly.tuning.banding import Banding, areas, curve
 from nearly.tuning.family import MinHash, Sketch
+from nearly.tuning.hashing import MINHASH
 
 EXAMPLES = json.loads((Path(__file__).parent / "data" / "examples.json").read_text("utf-8"))
 BANDS = st.integers(1, 500)
@@ -81,7 +83,7 @@ def test_curves_of_the_papers(example):
     for similarity, expect in example.get("expect", {}).items():
         digits = len(str(expect).split(".")[1])
         assert curve(float(similarity), bands, rows) == pytest.approx(expect, abs=0.6 * 10**-digits)
-    assert tuning.approximate_threshold(bands, rows) == pytest.approx(
+    assert tuning.approximate_threshold(Banding(bands, rows)) == pytest.approx(
         example["threshold"], abs=5e-4
     )
     if "missed_at_0.8" in example:
@@ -92,7 +94,9 @@ def test_curves_of_the_papers(example):
 
 @given(bands=BANDS, rows=ROWS)
 def test_half_of_the_pairs_at_the_half_point_are_found(bands, rows):
-    assert curve(tuning.half_point(bands, rows), bands, rows) == pytest.approx(0.5, rel=1e-12)
+    assert curve(tuning.half_point(Banding(bands, rows)), bands, rows) == pytest.approx(
+        0.5, rel=1e-12
+    )
 
 
 @given(bands=st.integers(2, 500), rows=st.integers(2, 30), aside=st.floats(0, 1))
@@ -101,13 +105,13 @@ def test_nowhere_is_the_curve_steeper_than_at_its_steepest_point(bands, rows, as
         return (rows - 1) * math.log(s) + (bands - 1) * math.log1p(-(s**rows))
 
     assume(0.001 < aside < 0.999)
-    steepest = tuning.steepest_point(bands, rows)
+    steepest = tuning.steepest_point(Banding(bands, rows))
     assert log_slope(steepest) >= log_slope(aside) - 1e-9
 
 
 def test_curves_without_a_bend_are_steepest_at_an_end():
-    assert tuning.steepest_point(1, 5) == 1
-    assert tuning.steepest_point(5, 1) == 0
+    assert tuning.steepest_point(Banding(1, 5)) == 1
+    assert tuning.steepest_point(Banding(5, 1)) == 0
 
 
 # The areas
@@ -118,7 +122,7 @@ TABLE = EXAMPLES["false_positive_and_negative_areas"]["rows"]
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row[2]}x{row[1]}")
 def test_table_1_of_azgomi(row):
     _, rows, bands, threshold, false_positive, false_negative = row
-    own = tuning.approximate_threshold(bands, rows)
+    own = tuning.approximate_threshold(Banding(bands, rows))
     found = areas(Banding(bands, rows).family, own)
     assert own == pytest.approx(threshold, abs=5.1e-5)
     assert found.false_positive == pytest.approx(false_positive, abs=5.1e-5)
@@ -128,7 +132,7 @@ def test_table_1_of_azgomi(row):
 @pytest.mark.parametrize(
     ("bands", "rows", "threshold"),
     [
-        (500, 30, tuning.approximate_threshold(500, 30)),
+        (500, 30, tuning.approximate_threshold(Banding(500, 30))),
         (500, 30, 0.3),
         (500, 30, 0.95),
         (500, 1, 0.1),
@@ -176,7 +180,7 @@ def test_counts_of_pairs_give_counts_of_errors():
 
 
 def test_the_background_is_a_distribution_of_mostly_unrelated_pairs():
-    shares = tuning.background()
+    shares = MINHASH.pairs
     assert math.fsum(share for _, share in shares) == pytest.approx(1)
     assert math.fsum(share for s, share in shares if s < 0.3) > 0.98
     assert 1e-5 < math.fsum(share for s, share in shares if s >= 0.8) < 1e-4
@@ -210,10 +214,10 @@ def test_nearest_threshold_is_the_papers_rule(example):
 def test_no_divisor_comes_nearer_to_the_threshold(permutations, threshold):
     found = tuning.nearest_threshold(permutations, threshold)
     assert found.permutations == permutations
-    nearest = abs(tuning.approximate_threshold(found.bands, found.rows) - threshold)
+    nearest = abs(tuning.approximate_threshold(Banding(found.bands, found.rows)) - threshold)
     for bands in range(1, permutations + 1):
         if permutations % bands == 0:
-            other = tuning.approximate_threshold(bands, permutations // bands)
+            other = tuning.approximate_threshold(Banding(bands, permutations // bands))
             assert nearest <= abs(other - threshold)
 
 
@@ -277,7 +281,7 @@ def test_more_documents_or_more_alike_ones_ask_for_longer_rows():
     few = tuning.for_recall(0.8, 0.95, 256, documents=1_000)
     many = tuning.for_recall(0.8, 0.95, 256, documents=10_000_000)
     assert few.rows < many.rows
-    strangers = tuning.for_recall(0.8, 0.95, 256, similarities=[(0.0, 1.0)])
+    strangers = tuning.for_recall(0.8, 0.95, 256, hashing=replace(MINHASH, pairs=((0.0, 1.0),)))
     assert strangers.rows < many.rows
 
 

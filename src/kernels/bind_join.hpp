@@ -38,11 +38,8 @@ struct BoundJoinSets {
 
   private:
     std::span<const std::int64_t> checked_offsets() const {
-        const auto span = span_of(offsets);
-        if (span.empty()) throw std::invalid_argument("offsets must have one entry more than there are documents");
-        if (span.front() < 0 || static_cast<std::size_t>(span.back()) > hashes.size())
-            throw std::invalid_argument("offsets reach past the hashes");
-        return span;
+        check_offsets(span_of(offsets), hashes.size(), "hashes");
+        return span_of(offsets);
     }
 
     std::span<const std::uint8_t> checked_rarities() const {

@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "arrays.hpp"
+#include "normal_form.hpp"
 #include "normalise.hpp"
 
 namespace nearly::normalise {
@@ -30,51 +33,55 @@ inline std::uint16_t unsettled_in(std::string_view form) {
     throw nb::value_error("form must be NFC, NFD, NFKC or NFKD");
 }
 
-// Calls `visit(i, first, last)` with the bytes of each text.
-template <typename Visit>
-void for_each_text(const Offsets &offsets, const Text &text, Visit &&visit) {
-    for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
-        visit(i, text.data() + offsets.data()[i], text.data() + offsets.data()[i + 1]);
-}
-
-// Bytes grow by realloc, so they are freed and not deleted.
-inline nb::ndarray<nb::numpy, Byte> handed_over(Bytes &bytes) {
-    const std::size_t size = bytes.size;
-    Byte *data = bytes.release();
-    nb::capsule owner(data, [](void *p) noexcept { std::free(p); });
-    return {data, {size}, owner};
-}
-
 inline nb::tuple normalise_texts(const Offsets &offsets, const Text &text, const Options &options,
                                  std::string_view stop_words) {
-    const std::size_t n = offsets.size() - 1;
-    std::unique_ptr<std::int64_t[]> ends(new std::int64_t[n + 1]);
-    Bytes out(offsets.data()[n] - offsets.data()[0] + Normaliser::room);
+    const Texts texts = texts_of(offsets, text);
+    std::unique_ptr<std::int64_t[]> ends(new std::int64_t[texts.size() + 1]);
+    Bytes out(static_cast<std::size_t>(texts.offsets.back() - texts.offsets.front()) + Normaliser::room);
     {
         nb::gil_scoped_release unlocked;
         StopWords removed(stop_words, options.fold_case);
         Normaliser normaliser(options, removed, out);
         ends[0] = 0;
-        for_each_text(offsets, text, [&](std::size_t i, const Byte *first, const Byte *last) {
-            normaliser.document(first, last);
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            normaliser.document(texts[i].data(), texts[i].data() + texts[i].size());
             ends[i + 1] = static_cast<std::int64_t>(out.size);
-        });
+        }
     }
-    return nb::make_tuple(give(std::move(ends), n + 1), handed_over(out));
+    return nb::make_tuple(give(std::move(ends), texts.size() + 1), give(std::move(out)));
 }
 
 inline nb::ndarray<nb::numpy, Byte> settled_texts(const Offsets &offsets, const Text &text,
                                                   std::string_view form) {
-    const std::size_t n = offsets.size() - 1;
+    const Texts texts = texts_of(offsets, text);
     const std::uint16_t unsettled = unsettled_in(form);
-    std::unique_ptr<Byte[]> answers(new Byte[n]);
+    std::vector<Byte> answers(texts.size());
     {
         nb::gil_scoped_release unlocked;
-        for_each_text(offsets, text, [&](std::size_t i, const Byte *first, const Byte *last) {
-            answers[i] = static_cast<Byte>(settled(first, last, unsettled));
-        });
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            answers[i] = static_cast<Byte>(settled(texts[i].data(), texts[i].data() + texts[i].size(), unsettled));
     }
-    return give(std::move(answers), n);
+    return give(std::move(answers));
+}
+
+inline auto pieces_of_text(const Text &text, std::string_view form, std::size_t size) {
+    const std::uint16_t unsettled = unsettled_in(form);
+    std::vector<std::int64_t> ends;
+    {
+        nb::gil_scoped_release unlocked;
+        ends = ends_of_pieces(text.data(), text.data() + text.size(), unsettled, size);
+    }
+    return give(std::move(ends));
+}
+
+inline auto mark_runs_of_text(const Text &text, std::size_t most) {
+    std::vector<std::int64_t> bounds;
+    {
+        nb::gil_scoped_release unlocked;
+        bounds = mark_runs(text.data(), text.data() + text.size(), most);
+    }
+    const std::size_t runs = bounds.size() / 2;
+    return give(std::move(bounds), {runs, 2});
 }
 
 }  // namespace nearly::normalise
@@ -93,6 +100,8 @@ inline void bind_normalise(nanobind::module_ &m) {
         },
         "code_point"_a);
     m.def("settled", &settled_texts, "offsets"_a, "text"_a, "form"_a);
+    m.def("ends_of_pieces", &pieces_of_text, "text"_a, "form"_a, "size"_a);
+    m.def("mark_runs", &mark_runs_of_text, "text"_a, "most"_a);
     m.def(
         "normalise",
         [](const Offsets &offsets, const Text &text, bool fold_case, bool drop_accents,

@@ -14,10 +14,8 @@ inline NumberedSets numbered_sets(const Column<std::uint32_t> &documents, const 
                                   const Column<std::uint64_t> &hashes) {
     if (offsets.size() != documents.size() + 1)
         throw std::invalid_argument("offsets must have one entry more than there are documents");
-    const auto span = span_of(offsets);
-    if (span.front() < 0 || static_cast<std::size_t>(span.back()) > hashes.size())
-        throw std::invalid_argument("offsets reach past the hashes");
-    return {span_of(documents), span, span_of(hashes)};
+    check_offsets(span_of(offsets), hashes.size(), "hashes");
+    return {span_of(documents), span_of(offsets), span_of(hashes)};
 }
 
 inline auto search_for_python(const SoughtIndex &index, const Column<std::uint32_t> &documents,

@@ -3,6 +3,9 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
+#include <exception>
+#include <limits>
 #include <string_view>
 #include <tuple>
 
@@ -15,6 +18,8 @@
 #include "jaccard.hpp"
 #include "routes.hpp"
 #include "signatures.hpp"
+#include "signing.hpp"
+#include "stop.hpp"
 
 namespace nearly {
 
@@ -27,18 +32,17 @@ static Shingling shingling_of(std::string_view unit, std::size_t k, std::uint64_
     return {unit == "word" ? Unit::word : Unit::character, k, seed};
 }
 
+static std::uint32_t capped(std::size_t size) {
+    return static_cast<std::uint32_t>(std::min<std::size_t>(size, std::numeric_limits<std::uint32_t>::max()));
+}
+
 template <typename Signer>
 static void sign_each(const Texts &texts, Shingling shingling, std::size_t positions, auto &&receive) {
-    Shingler shingler(shingling);
-    Signer signer(positions, shingling.seed);
+    SigningShingler<Signer> sign_text(Shingler(shingling), Signer(positions, shingling.seed));
     std::vector<std::uint32_t> signature(positions);
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        const auto hashes = shingler(texts[i], texts.end());
-        if (hashes.empty())
-            std::fill(signature.begin(), signature.end(), 0);
-        else
-            signer(hashes, signature);
-        receive(i, hashes.size(), std::span<const std::uint32_t>(signature));
+        const std::size_t size = sign_text(texts[i], texts.end(), signature);
+        receive(i, size, std::span<const std::uint32_t>(signature));
     }
 }
 
@@ -74,7 +78,7 @@ static auto sign(const Offsets &offsets, const Bytes &data, std::string_view uni
         Release release;
         const Keeper keeper(bands, rows);
         const auto keep = [&](std::size_t i, std::size_t size, std::span<const std::uint32_t> signature) {
-            sizes[i] = static_cast<std::uint32_t>(size);
+            sizes[i] = capped(size);
             keeper(signature, keys.data() + i * bands, sketches.data() + i * width);
             const Content content = hash_content(texts[i].data(), texts[i].size());
             contents[2 * i] = content.high;
@@ -87,6 +91,7 @@ static auto sign(const Offsets &offsets, const Bytes &data, std::string_view uni
 }
 
 static auto pieces(const Bytes &data, const Offsets &starts, const Offsets &ends) {
+    if (starts.size() != ends.size()) throw std::invalid_argument("each piece needs a start and an end");
     for (std::size_t i = 0; i < starts.size(); ++i)
         if (starts.data()[i] < 0 || starts.data()[i] > ends.data()[i] || ends.data()[i] > static_cast<std::int64_t>(data.size()))
             throw std::invalid_argument("a piece reaches past the data");
@@ -106,8 +111,10 @@ static auto measure(const Offsets &offsets, const Bytes &data, std::string_view 
     {
         Release release;
         const Shingler shingler(shingling_of(unit, k, seed));
+        Stop stop;
         for (std::size_t i = 0; i < texts.size(); ++i) {
-            sizes[i] = static_cast<std::uint32_t>(shingler.count(texts[i]));
+            stop.check(texts[i].size());
+            sizes[i] = capped(shingler.count(texts[i]));
             const Content content = hash_content(texts[i].data(), texts[i].size());
             contents[2 * i] = content.high;
             contents[2 * i + 1] = content.low;
@@ -131,12 +138,15 @@ static auto contents(const Offsets &offsets, const Bytes &data) {
 }
 
 static auto candidates_of_band(const Column<std::uint32_t> &keys, const Column<std::uint32_t> &documents,
-                               const Matrix<std::uint64_t> &sketches, std::uint32_t most_different, std::size_t hubs) {
+                               const Matrix<std::uint64_t> &sketches, unsigned bits, std::uint32_t most_different,
+                               std::size_t hubs) {
     if (keys.size() != documents.size()) throw std::invalid_argument("each document needs one key");
+    if (bits != 1 && bits != 2) throw std::invalid_argument("a sketch has 1 or 2 bits per position");
+    check_below(span_of(documents), sketches.shape(0));
     Candidates found;
     {
         Release release;
-        found = band_candidates(span_of(keys), span_of(documents), {span_of(sketches), sketches.shape(1)},
+        found = band_candidates(span_of(keys), span_of(documents), {span_of(sketches), sketches.shape(1), bits},
                                 most_different, hubs);
     }
     return std::pair(give(std::move(found.pairs)), found.compared);
@@ -181,14 +191,18 @@ static auto sets_of(const Offsets &offsets, const Bytes &data, std::string_view 
     {
         const Texts texts = texts_of(offsets, data);
         Release release;
-        sets = shingle_sets(texts, shingling_of(unit, k, seed), sorted);
+        Shingler shingler(shingling_of(unit, k, seed));
+        sets = shingle_sets(texts, shingler, sorted);
     }
-    const auto size = static_cast<std::size_t>(sets.offsets.back());
-    return std::pair(give(std::move(sets.offsets)), give(std::move(sets.hashes), size));
+    return std::pair(give(std::move(sets.offsets)), give(std::move(sets.hashes)));
 }
 
 static auto similarities(const Offsets &offsets, const Column<std::uint64_t> &hashes, const Column<std::uint32_t> &as,
                          const Column<std::uint32_t> &bs, std::uint64_t numerator, std::uint64_t denominator) {
+    check_offsets(span_of(offsets), hashes.size(), "hashes");
+    if (as.size() != bs.size()) throw std::invalid_argument("a pair has two documents");
+    check_below(span_of(as), offsets.size() - 1);
+    check_below(span_of(bs), offsets.size() - 1);
     std::vector<double> all(as.size());
     {
         Release release;
@@ -206,6 +220,9 @@ static auto similarities(const Offsets &offsets, const Column<std::uint64_t> &ha
 
 static auto ends_of_blocks(const Column<std::uint32_t> &as, const Column<std::uint32_t> &bs,
                            const Column<std::int64_t> &lengths, std::int64_t limit) {
+    if (as.size() != bs.size()) throw std::invalid_argument("a pair has two documents");
+    check_below(span_of(as), lengths.size());
+    check_below(span_of(bs), lengths.size());
     return give(cut_blocks(span_of(as), span_of(bs), span_of(lengths), limit));
 }
 
@@ -226,6 +243,9 @@ static auto first_occurrences(const Matrix<std::uint64_t> &contents) {
 }
 
 static auto components_of(const Column<std::uint32_t> &as, const Column<std::uint32_t> &bs, std::size_t documents) {
+    if (as.size() != bs.size()) throw std::invalid_argument("a pair has two documents");
+    check_below(span_of(as), documents);
+    check_below(span_of(bs), documents);
     std::vector<std::uint32_t> labels;
     {
         Release release;
@@ -236,6 +256,9 @@ static auto components_of(const Column<std::uint32_t> &as, const Column<std::uin
 
 static auto leaders_of(const Column<std::uint32_t> &as, const Column<std::uint32_t> &bs,
                        const Column<double> &similarities, const Column<std::uint32_t> &order) {
+    if (as.size() != bs.size() || as.size() != similarities.size())
+        throw std::invalid_argument("a pair has two documents and a similarity");
+    for (const auto &numbers : {as, bs, order}) check_below(span_of(numbers), order.size());
     std::vector<std::uint32_t> labels;
     {
         Release release;
@@ -244,18 +267,39 @@ static auto leaders_of(const Column<std::uint32_t> &as, const Column<std::uint32
     return give(std::move(labels));
 }
 
+// Python's handlers run in its main thread alone, and here only when that asks: in the middle of a
+// kernel that it runs itself. In other threads this does nothing.
+static void raise_signals() {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+static void bind_stop(nb::module_ &m) {
+    look_for_signals = &raise_signals;
+    nb::register_exception_translator([](const std::exception_ptr &thrown, void *) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const Stopped &) {
+            PyErr_SetNone(PyExc_KeyboardInterrupt);
+        }
+    });
+    m.def("request_stop", [] { stop_requested = true; });
+    m.def("forget_stop", [] { stop_requested = false; });
+}
+
 }  // namespace nearly
 
 NB_MODULE(_kernels, m) {
     using namespace nanobind::literals;
+    nearly::bind_stop(m);
     m.def("signatures", &nearly::signatures, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "scheme"_a,
           "positions"_a);
     m.def("sign", &nearly::sign, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "scheme"_a, "bands"_a, "rows"_a);
     m.def("measure", &nearly::measure, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a);
     m.def("gather", &nearly::pieces, "data"_a, "starts"_a, "ends"_a);
     m.def("contents", &nearly::contents, "offsets"_a, "data"_a);
-    m.def("band_candidates", &nearly::candidates_of_band, "keys"_a, "documents"_a, "sketches"_a, "most_different"_a,
-          "hubs"_a);
+    m.def("band_candidates", &nearly::candidates_of_band, "keys"_a, "documents"_a, "sketches"_a, "bits"_a,
+          "most_different"_a, "hubs"_a);
     m.def("shared_keys", &nearly::places_of_shared_keys, "keys"_a);
     m.def("route_keys", &nearly::routes_of_keys, "rows"_a, "keys"_a, "is_chosen"_a, "partitions"_a);
     m.def("unique_pairs", &nearly::unique_pairs, "pairs"_a, "low"_a, "high"_a);

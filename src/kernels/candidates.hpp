@@ -12,9 +12,11 @@
 
 namespace nearly {
 
+// `bits` of each position, 1 or 2, lie side by side.
 struct Sketches {
     std::span<const std::uint64_t> words;
     std::size_t width;
+    unsigned bits = 2;
 
     const std::uint64_t *operator[](std::size_t i) const { return words.data() + i * width; }
 };
@@ -40,7 +42,9 @@ inline std::vector<std::uint64_t> sort_by_key(std::span<const std::uint32_t> key
 NEARLY_CLONES inline void compare_sketches(const Sketches &sketches, const std::uint64_t *entries,
                                            std::size_t first, std::size_t from, std::size_t to,
                                            std::uint32_t most_different, std::vector<std::uint64_t> &pairs) {
-    constexpr std::uint64_t LOW_BITS = 0x5555555555555555;
+    // Positions that differ in any bit are counted once: by the lowest of their bits.
+    const unsigned fold = sketches.bits - 1;
+    const std::uint64_t lowest = sketches.bits == 2 ? 0x5555555555555555 : ~0ull;
     const auto document = static_cast<std::uint32_t>(entries[first]);
     const std::uint64_t *mine = sketches[document];
     for (std::size_t j = from; j < to; ++j) {
@@ -49,7 +53,7 @@ NEARLY_CLONES inline void compare_sketches(const Sketches &sketches, const std::
         std::uint32_t different = 0;
         for (std::size_t w = 0; w < sketches.width; ++w) {
             const std::uint64_t bits = mine[w] ^ theirs[w];
-            different += static_cast<std::uint32_t>(std::popcount((bits | bits >> 1) & LOW_BITS));
+            different += static_cast<std::uint32_t>(std::popcount((bits | bits >> fold) & lowest));
         }
         if (different <= most_different) pairs.push_back(pack_pair(document, other));
     }

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
 
-#include "hashing.hpp"
+#include "content.hpp"
 
 namespace nearly {
 
@@ -57,7 +58,7 @@ inline std::vector<std::uint32_t> leaders(std::span<const std::uint32_t> as, std
     std::iota(leader.begin(), leader.end(), 0u);
     for (std::uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
     for (const std::uint32_t document : order) {
-        double best = -1;
+        double best = -std::numeric_limits<double>::infinity();
         for (std::size_t p = starts[document]; p < starts[document + 1]; ++p) {
             const std::size_t pair = pairs[p];
             const std::uint32_t other = as[pair] == document ? bs[pair] : as[pair];

@@ -1,4 +1,4 @@
-// A set of 64-bit hashes, for loops that only add and ask.
+// Sets of 64-bit hashes, for loops that only add and ask.
 #pragma once
 
 #include <algorithm>
@@ -65,6 +65,71 @@ class BucketTable {
             found += bucket == static_cast<std::int64_t>(hashes[i]);
         }
         return static_cast<std::size_t>(-(found[0] + found[1] + found[2] + found[3]));
+    }
+};
+
+// A set that grows with what is in it, and gives it back in order. A hash stands at the place that
+// its leading bits say, behind the first `known` ones that all have in common, or soon after.
+class GrowingTable {
+  public:
+    explicit GrowingTable(unsigned known = 0) : known_(known) { clear(); }
+
+    std::size_t size() const { return size_ + has_zero_; }
+
+    // Forgets everything, and keeps the room.
+    void clear() {
+        std::fill(places_.begin(), places_.end(), 0);
+        size_ = 0;
+        has_zero_ = false;
+    }
+
+    void add(std::uint64_t hash) {
+        if (hash == 0) {
+            has_zero_ = true;
+            return;
+        }
+        while (!put(hash)) grow();
+        if (4 * size_ > 3 * (places_.size() - BEHIND)) grow();
+    }
+
+    // Writes all of it to `to`, which has room for `size()`.
+    void write_in_order(std::uint64_t *to) const {
+        std::uint64_t *const start = to;
+        if (has_zero_) *to++ = 0;
+        for (const std::uint64_t hash : places_) {
+            if (hash == 0) continue;
+            std::uint64_t *place = to++;
+            for (; place > start && place[-1] > hash; --place) *place = place[-1];
+            *place = hash;
+        }
+    }
+
+  private:
+    static constexpr std::size_t BEHIND = 1 << 8;  // places behind the last, so that nothing goes around
+    unsigned known_, bits_ = 12;
+    std::vector<std::uint64_t> places_ = std::vector<std::uint64_t>((std::size_t{1} << bits_) + BEHIND);
+    std::size_t size_ = 0;
+    bool has_zero_ = false;
+
+    // False where there is no place for it.
+    bool put(std::uint64_t hash) {
+        for (std::size_t i = hash << known_ >> (64 - bits_); i < places_.size(); ++i) {
+            if (places_[i] == hash) return true;
+            if (places_[i] != 0) continue;
+            places_[i] = hash;
+            ++size_;
+            return true;
+        }
+        return false;
+    }
+
+    void grow() {
+        std::vector<std::uint64_t> before;
+        before.swap(places_);
+        do {
+            places_.assign((std::size_t{1} << ++bits_) + BEHIND, 0);
+            size_ = 0;
+        } while (!std::ranges::all_of(before, [this](std::uint64_t hash) { return hash == 0 || put(hash); }));
     }
 };
 

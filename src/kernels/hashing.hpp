@@ -56,32 +56,4 @@ inline std::uint64_t hash_bytes(std::uint64_t seed, const std::uint8_t *bytes, s
     return mix(hash ^ load_part(bytes, length));
 }
 
-struct Content {
-    std::uint64_t high, low;
-    bool operator==(const Content &) const = default;
-};
-
-inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
-    const auto product = static_cast<unsigned __int128>(a) * b;
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
-
-// 128 bits of a whole text, two lanes of folded multiplication: equal texts, equal contents.
-inline Content hash_content(const std::uint8_t *bytes, std::size_t length) {
-    Content content{mix(length + GOLDEN), mix(length + WORD_BASE)};
-    while (length > 16) {
-        const std::uint64_t first = load_word(bytes), second = load_word(bytes + 8);
-        content.high = fold(content.high ^ first, second ^ GOLDEN) + first;
-        content.low = fold(content.low ^ second, first ^ WORD_BASE) + second;
-        bytes += 16;
-        length -= 16;
-    }
-    const std::size_t head = length < 8 ? length : 8;
-    const std::uint64_t first = load_part(bytes, head);
-    const std::uint64_t second = load_part(bytes + head, length - head);
-    content.high = mix(fold(content.high ^ first, second ^ GOLDEN) + first);
-    content.low = mix(fold(content.low ^ second, first ^ WORD_BASE) + second);
-    return content;
-}
-
 }  // namespace nearly

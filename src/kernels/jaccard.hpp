@@ -2,42 +2,96 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "growing.hpp"
 #include "hash_table.hpp"
 #include "radix.hpp"
 #include "shingles.hpp"
+#include "stop.hpp"
 
 namespace nearly {
 
 struct Sets {
     std::vector<std::int64_t> offsets{0};
-    // Of each document, each once. Memory for a hash a byte is asked for and only as
-    // much of it touched as there are shingles.
-    std::unique_ptr<std::uint64_t[]> hashes;
+    Growing<std::uint64_t> hashes;  // of each document, each once; those of a long one in order
 };
 
-inline Sets shingle_sets(const Texts &texts, Shingling shingling, bool sorted) {
-    Shingler shingler(shingling);
+// The set of a long text, in order. It is made in parts, of hashes that begin with the same bits:
+// the text is gone through once for each, and next to the set only a part of it is ever held.
+class LongSet {
+  public:
+    // Bytes of text that give a part; at most sixteen, for each takes as long as hashing the text.
+    static constexpr std::size_t PART = 1 << 21;
+    static constexpr unsigned MOST_BITS = 4;
+
+    explicit LongSet(std::size_t part = PART) : part_(part) {}
+
+    void add(Shingler &shingler, std::span<const std::uint8_t> text, const std::uint8_t *limit,
+             Growing<std::uint64_t> &set) {
+        const auto bits = std::min(static_cast<unsigned>(std::bit_width(text.size() / part_)), MOST_BITS);
+        GrowingTable seen(bits);
+        for (std::uint64_t part = 0; part < 1u << bits; ++part) {
+            seen.clear();
+            shingler.in_stretches(text, limit, [&](std::span<const std::uint64_t> some) {
+                for (const std::uint64_t hash : of_part(some, part, bits)) seen.add(hash);
+            });
+            set.make_room(seen.size());
+            seen.write_in_order(set.data + set.size);
+            set.size += seen.size();
+        }
+    }
+
+  private:
+    std::size_t part_;
+    std::vector<std::uint64_t> chosen_;
+
+    std::span<const std::uint64_t> of_part(std::span<const std::uint64_t> some, std::uint64_t part, unsigned bits) {
+        if (bits == 0) return some;
+        chosen_.resize(std::max(chosen_.size(), some.size()));
+        std::size_t count = 0;
+        for (const std::uint64_t hash : some) {
+            chosen_[count] = hash;
+            count += hash >> (64 - bits) == part;
+        }
+        return {chosen_.data(), count};
+    }
+};
+
+inline std::size_t bytes_of_short_texts(const Texts &texts, const Shingler &shingler) {
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < texts.size(); ++i) bytes += shingler.is_long(texts[i]) ? 0 : texts[i].size();
+    return bytes;
+}
+
+// Memory for a hash a byte is asked for, and only as much of it touched as there are shingles; that
+// of long texts is asked for as they need it.
+inline Sets shingle_sets(const Texts &texts, Shingler &shingler, bool sorted, LongSet long_set = LongSet()) {
     BucketTable seen;
     UniformSorter sort;
-    Sets sets;
+    Stop stop;
+    Sets sets{.offsets = {0}, .hashes = Growing<std::uint64_t>(bytes_of_short_texts(texts, shingler) + 1)};
     sets.offsets.reserve(texts.size() + 1);
-    sets.hashes.reset(new std::uint64_t[static_cast<std::size_t>(texts.offsets.back() - texts.offsets.front()) + 1]);
-    std::uint64_t *end = sets.hashes.get();
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        const auto hashes = shingler(texts[i], texts.end());
-        std::uint64_t *const start = end;
-        seen.reset(hashes.size());
-        for (const std::uint64_t hash : hashes) {
-            *end = hash;
-            end += seen.add(hash);
+        stop.check(texts[i].size());
+        if (shingler.is_long(texts[i])) {
+            long_set.add(shingler, texts[i], texts.end(), sets.hashes);
+        } else {
+            const auto hashes = shingler(texts[i], texts.end());
+            sets.hashes.make_room(hashes.size());
+            std::uint64_t *const start = sets.hashes.data + sets.hashes.size, *end = start;
+            seen.reset(hashes.size());
+            for (const std::uint64_t hash : hashes) {
+                *end = hash;
+                end += seen.add(hash);
+            }
+            if (sorted) sort(start, static_cast<std::size_t>(end - start));
+            sets.hashes.size += static_cast<std::size_t>(end - start);
         }
-        if (sorted) sort(start, static_cast<std::size_t>(end - start));
-        sets.offsets.push_back(end - sets.hashes.get());
+        sets.offsets.push_back(static_cast<std::int64_t>(sets.hashes.size));
     }
     return sets;
 }
@@ -60,17 +114,42 @@ struct Threshold {
 
 using Set = std::span<const std::uint64_t>;
 
-// Compares one set with many: it is put in a table once.
+// How many hashes two sets in order share.
+inline std::uint64_t shared_in_order(Set a, Set b, Stop &stop) {
+    constexpr std::size_t OFTEN = 1 << 16;
+    std::uint64_t shared = 0;
+    std::size_t i = 0, j = 0;
+    while (i < a.size() && j < b.size()) {
+        stop.check(OFTEN);
+        for (const std::size_t end = std::min(i + OFTEN, a.size()); i < end && j < b.size();) {
+            const std::uint64_t mine = a[i], theirs = b[j];
+            shared += mine == theirs;
+            i += mine <= theirs;
+            j += theirs <= mine;
+        }
+    }
+    return shared;
+}
+
+// Compares one set with many: it is put in a table once. A large one stays as it is, and is looked
+// through in order: a table of it would take several times its memory and lie outside of any cache.
 class Comparer {
   public:
+    explicit Comparer(std::size_t most_in_table = MOST_IN_TABLE) : most_in_table_(most_in_table) {}
+
+    // A large set must stay where it is until the next is taken.
     void take(Set set) {
         size_ = set.size();
+        large_ = size_ > most_in_table_ ? in_order(set, mine_) : Set();
+        if (!large_.empty()) return;
         table_.reset(size_);
         for (const std::uint64_t hash : set) table_.add(hash);
     }
 
     // How many are shared with another set, or fewer than `least` once that cannot be reached.
-    std::uint64_t shared(Set other, std::uint64_t least) const {
+    std::uint64_t shared(Set other, std::uint64_t least) {
+        if (!large_.empty()) return shared_in_order(large_, in_order(other, theirs_), stop_);
+        stop_.check(other.size());
         std::uint64_t shared = 0;
         for (std::size_t start = 0; start < other.size(); start += STRETCH) {
             if (shared + other.size() - start < least) return shared;
@@ -80,7 +159,7 @@ class Comparer {
     }
 
     // The similarity with another set if it reaches the threshold, else a negative number.
-    double similarity(Set other, Threshold threshold) const {
+    double similarity(Set other, Threshold threshold) {
         const std::uint64_t least = threshold.least_shared(size_, other.size());
         if (size_ == 0 || other.empty() || std::min(size_, other.size()) < least) return -1;
         const std::uint64_t found = shared(other, least), together = size_ + other.size() - found;
@@ -90,8 +169,21 @@ class Comparer {
 
   private:
     static constexpr std::size_t STRETCH = 32;  // hashes between two looks at what is left
+    static constexpr std::size_t MOST_IN_TABLE = 1 << 18;
+    std::size_t most_in_table_;
     BucketTable table_;
     std::size_t size_ = 0;
+    Set large_;
+    std::vector<std::uint64_t> mine_, theirs_;
+    Stop stop_;
+
+    // The set itself where it is in order, as those of long documents are; else a copy.
+    static Set in_order(Set set, std::vector<std::uint64_t> &copy) {
+        if (std::ranges::is_sorted(set)) return set;
+        copy.assign(set.begin(), set.end());
+        std::ranges::sort(copy);
+        return copy;
+    }
 };
 
 // Where to cut a list of pairs so that the different documents of a block have at most `limit`

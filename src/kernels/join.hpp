@@ -24,6 +24,7 @@
 #include "candidates.hpp"
 #include "jaccard.hpp"
 #include "radix.hpp"
+#include "stop.hpp"
 
 namespace nearly {
 
@@ -135,9 +136,11 @@ class JoinSets {
     // Fills in prefixes and sketches of documents in [start, stop); parts can be done at once.
     void prepare(std::size_t start, std::size_t stop) {
         PrefixFinder find(rarities_);
+        Stop stopping;
         for (std::size_t document = start; document < stop; ++document) {
             const std::uint32_t rank = ranks_[document];
             const Set set = (*this)[rank];
+            stopping.check(8 * set.size());
             const auto room = static_cast<std::uint32_t>(prefix_starts_[rank + 1] - prefix_starts_[rank]);
             if (room > 0) prefix_sizes_[rank] = find(set, room, prefixes_.get() + prefix_starts_[rank]);
             std::uint64_t *const sketch = sketches_.get() + sketch_starts_[rank];
@@ -299,6 +302,7 @@ class Prober {
 
     void operator()(std::uint32_t rank, Joined &joined) {
         meet(rank, joined);
+        stop_.check(sets_.size_of(rank) + 64 * met_.size());
         keep_close(others_, met_, sets_, rank);
         joined.verified += met_.size();
         if (!met_.empty()) comparer_.take(sets_[rank]);
@@ -317,6 +321,7 @@ class Prober {
     std::vector<std::uint32_t> seen_;  // by which rank each indexed set was met last
     std::vector<std::uint32_t> met_;
     Comparer comparer_;
+    Stop stop_;
     std::uint32_t partners_of_ = 0, first_ = 0, last_ = 0;
 
     std::uint64_t pair(std::uint64_t indexed, std::uint64_t probed) const {

@@ -14,7 +14,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal, get_args
 
-from nearly.textbook import SCRIPTS_WITHOUT_SPACES, WHITE_SPACE
+from nearly.textbook import WHITE_SPACE
+from nearly.textbook.normalisation import SCRIPTS_WITHOUT_SPACES
 
 VERSION = "14.0.0"
 BLOCK = 128
@@ -36,6 +37,7 @@ TRAITS = (
     "folds",
     "has_accent",
     *(f"unsettled_{form.lower()}" for form in FORMS),
+    "reorders",
 )
 
 HEADER = """\
@@ -111,6 +113,7 @@ def traits(fold: Sequence[int], bare: Sequence[int]) -> list[int]:
     }
     for form in FORMS:
         has[f"unsettled_{form.lower()}"] = partial(is_unsettled, form=form, composing=composing)
+    has["reorders"] = reorders
     return [sum(has[name](c) << bit for bit, name in enumerate(TRAITS)) for c in CODE_POINTS]
 
 
@@ -126,6 +129,16 @@ def is_unsettled(c: int, form: NormalForm, composing: set[int]) -> bool:
         unicodedata.combining(chr(c)) != 0
         or unicodedata.normalize(form, chr(c)) != chr(c)
         or (form in ("NFC", "NFKC") and c in composing)
+    )
+
+
+def reorders(c: int) -> bool:
+    """Whether a normal form may move what `c` becomes past what is before it."""
+    if c in SURROGATES:
+        return False
+    return any(
+        unicodedata.combining(unicodedata.normalize(form, chr(c))[0]) != 0
+        for form in ("NFD", "NFKD")
     )
 
 

@@ -2,18 +2,19 @@
 //
 // One pass, one code point at a time, through three steps: `map` (case, accents), `filter`
 // (digits, punctuation) and `place` (words, stop words, white space). Runs of plain ASCII
-// skip the steps and go by a table of 256 bytes. Normal forms are not made here: `settled`
-// only says which texts may need one. All input is well-formed UTF-8, and so is all output.
+// skip the steps and go by a table of 256 bytes. All output is well-formed UTF-8; what is not in
+// the input counts as U+FFFD. Normal forms are not made here: see normal_form.hpp.
 #pragma once
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <utility>
 
+#include "eight_bytes.hpp"
+#include "growing.hpp"
+#include "stop.hpp"
 #include "stop_words.hpp"
 #include "unicode_text.hpp"
 
@@ -31,49 +32,7 @@ struct Options {
     Space space;
 };
 
-// Bytes that grow in place and are handed over at the end without a copy.
-class Bytes {
-  public:
-    explicit Bytes(std::size_t expected) { resize(std::max<std::size_t>(expected, 1)); }
-    Bytes(const Bytes &) = delete;
-    Bytes &operator=(const Bytes &) = delete;
-    ~Bytes() { std::free(data); }
-
-    void make_room(std::size_t more) {
-        if (capacity_ - size < more) resize(capacity_ + std::max(more, capacity_ / 2));
-    }
-
-    // Gives up the memory; the caller frees it.
-    Byte *release() {
-        resize(std::max<std::size_t>(size, 1));
-        return std::exchange(data, nullptr);
-    }
-
-    Byte *data = nullptr;
-    std::size_t size = 0;
-
-  private:
-    void resize(std::size_t capacity) {
-        void *moved = std::realloc(data, capacity);
-        if (moved == nullptr) throw std::bad_alloc();
-        data = static_cast<Byte *>(moved);
-        capacity_ = capacity;
-    }
-
-    std::size_t capacity_ = 0;
-};
-
-// Eight bytes in one number, so that they are looked at together.
-inline constexpr std::uint64_t ones = 0x0101010101010101u;
-inline constexpr std::uint64_t high_bits = ones * 0x80;
-
-inline std::uint64_t eight_bytes(const Byte *p) {
-    std::uint64_t bytes;
-    std::memcpy(&bytes, p, sizeof bytes);
-    return bytes;
-}
-
-inline bool is_ascii(std::uint64_t bytes) { return (bytes & high_bits) == 0; }
+using Bytes = Growing<Byte>;
 
 // The high bit of each of eight ASCII bytes that is at least `bound`.
 inline std::uint64_t at_least(Byte bound, std::uint64_t bytes) {
@@ -82,8 +41,9 @@ inline std::uint64_t at_least(Byte bound, std::uint64_t bytes) {
 
 class Normaliser {
   public:
-    // A byte gives at most four: a folded letter of two bytes can become six, and a space
-    // before it. The rest is for a code point over the edge of the block, and a held sign.
+    // A byte gives at most four: a folded letter of two bytes can become six, a byte that is no
+    // UTF-8 three, and a space before it. The rest is for a code point over the edge of the block,
+    // and a held sign.
     static constexpr std::ptrdiff_t block = 1 << 14;
     static constexpr std::size_t room = 4 * block + 64;
 
@@ -105,11 +65,12 @@ class Normaliser {
         while (p < end) {
             const Byte *stop = end - p > block ? p + block : end;
             out_.make_room(room);
+            stop_.check(block);
             while (p < stop) {
                 if ((ascii_[*p] & quick) && !held_sign_ && !in_mention_ && !stands_alone_)
                     p = ascii_run(p, stop);
                 else
-                    map(unicode::decode(p));
+                    map(unicode::decode(p, end));
             }
         }
         finish();
@@ -274,6 +235,7 @@ class Normaliser {
     Byte ascii_[256] = {};
     Byte ascii_to_[128] = {};
     bool eight_at_once_ = false;
+    Stop stop_;
 
     std::size_t begin_ = 0;  // of the document, in the output
     std::size_t token_ = 0;  // start of the last token
@@ -283,21 +245,5 @@ class Normaliser {
     bool in_mention_ = false;
     char32_t held_sign_ = 0;
 };
-
-enum class Settled : Byte { yes, perhaps_not, perhaps_not_and_has_unassigned };
-
-// Whether a text is in a normal form for sure: no code point has the trait `unsettled`.
-inline Settled settled(const Byte *p, const Byte *end, std::uint16_t unsettled) {
-    std::uint16_t seen = 0;
-    while (p < end) {
-        if (end - p >= 8 && is_ascii(eight_bytes(p)))
-            p += 8;
-        else
-            seen |= unicode::traits_of(unicode::decode(p));
-    }
-    if (!(seen & unsettled)) return Settled::yes;
-    return seen & unicode::unassigned ? Settled::perhaps_not_and_has_unassigned
-                                      : Settled::perhaps_not;
-}
 
 }  // namespace nearly::normalise

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "jaccard.hpp"
+#include "stop.hpp"
 
 namespace nearly {
 
@@ -50,7 +51,9 @@ class SoughtIndex {
     // every two documents that share one, a document and itself apart.
     void meet(const NumberedSets &many, auto &&receive) const {
         std::vector<std::uint32_t> shared(size()), met;
+        Stop stop;
         for (std::size_t j = 0; j < many.size(); ++j) {
+            stop.check(8 * many[j].size() + met.size());
             met.clear();
             for (const std::uint64_t hash : many[j])
                 for (const std::uint32_t i : holders(hash))

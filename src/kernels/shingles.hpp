@@ -1,4 +1,5 @@
-// From a document to the 64-bit hashes of its shingles, repeats included.
+// From a document to the 64-bit hashes of its shingles, repeats included: at once, or in stretches
+// where it is long, so that no document needs memory for all of its hashes.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "hashing.hpp"
+#include "stop.hpp"
 #include "texts.hpp"
 
 namespace nearly {
@@ -26,12 +28,15 @@ inline bool is_space(std::uint32_t c) {
            c == 0x205F || c == 0x3000;
 }
 
-// The length in bytes of the white space that starts here, or 0. Text is well-formed UTF-8.
+inline bool starts_character(std::uint8_t byte) { return (byte & 0xC0) != 0x80; }
+
+// The length in bytes of the white space that starts here, or 0; what is not UTF-8 is none.
 inline std::size_t space_length(const std::uint8_t *at, const std::uint8_t *end) {
     const std::uint8_t first = *at;
     if (first < 0x80) return is_space(first) ? 1 : 0;
-    if (first == 0xC2 && end - at >= 2) return is_space(0x80u | (at[1] & 0x3F)) ? 2 : 0;
+    if (first == 0xC2 && end - at >= 2) return is_space(at[1]) && at[1] >= 0x80 ? 2 : 0;
     if (first >= 0xE1 && first <= 0xE3 && end - at >= 3) {
+        if (starts_character(at[1]) || starts_character(at[2])) return 0;
         const std::uint32_t c = (first & 0x0Fu) << 12 | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
         return is_space(c) ? 3 : 0;
     }
@@ -40,7 +45,10 @@ inline std::size_t space_length(const std::uint8_t *at, const std::uint8_t *end)
 
 class Shingler {
   public:
-    explicit Shingler(Shingling shingling) : shingling_(shingling), start_(start_hash(shingling.seed, 0)) {
+    static constexpr std::size_t STRETCH = 1 << 16;  // bytes, or words: their hashes fit in a cache
+
+    explicit Shingler(Shingling shingling, std::size_t stretch = STRETCH)
+        : shingling_(shingling), stretch_(stretch), start_(start_hash(shingling.seed, 0)) {
         for (std::size_t i = 1; i < shingling.k; ++i) leading_ *= WORD_BASE;
     }
 
@@ -54,15 +62,31 @@ class Shingler {
         return ascii ? bytes(text, limit) : characters(text, limit);
     }
 
+    // Whether a text is better taken in stretches.
+    bool is_long(std::span<const std::uint8_t> text) const { return text.size() > 4 * stretch_; }
+
+    // Calls `receive` with the same hashes in the same order, stretch by stretch.
+    void in_stretches(std::span<const std::uint8_t> text, const std::uint8_t *limit, auto &&receive) {
+        if (shingling_.unit == Unit::word)
+            words_in_stretches(text, receive);
+        else
+            characters_in_stretches(text, limit, receive);
+    }
+
     // How many hashes that would be, without making them.
     std::size_t count(std::span<const std::uint8_t> text) const {
-        const std::size_t units = shingling_.unit == Unit::word ? count_words(text) : count_characters(text);
+        const bool is_word = shingling_.unit == Unit::word;
+        // A text of nothing but parts of characters is one shingle.
+        const std::size_t least = is_word || text.empty() ? 0 : 1;
+        const std::size_t units = std::max(least, is_word ? count_words(text) : count_characters(text));
         if (units == 0) return 0;
         return units <= shingling_.k ? 1 : units - shingling_.k + 1;
     }
 
   private:
     Shingling shingling_;
+    std::size_t stretch_;
+    Stop stop_;
     std::uint64_t start_;  // what hashes start from, but for the length
     std::uint64_t leading_ = 1;  // WORD_BASE to the power k - 1
     std::vector<std::uint64_t> hashes_, words_;  // hashes_ only grows; a part of it is in use
@@ -114,7 +138,7 @@ class Shingler {
         std::size_t characters = 0;
         for (std::size_t i = 0; i < text.size(); ++i) {
             starts_[characters] = i;
-            characters += (text[i] & 0xC0) != 0x80;
+            characters += starts_character(text[i]);
         }
         if (characters <= shingling_.k) return whole(text);
         starts_[characters] = text.size();
@@ -138,7 +162,7 @@ class Shingler {
 
     static std::size_t count_characters(std::span<const std::uint8_t> text) {
         std::size_t characters = 0;
-        for (const std::uint8_t byte : text) characters += (byte & 0xC0) != 0x80;
+        for (const std::uint8_t byte : text) characters += starts_character(byte);
         return characters;
     }
 
@@ -155,24 +179,74 @@ class Shingler {
         return words;
     }
 
-    void split(std::span<const std::uint8_t> text) {
-        words_.clear();
+    // Stretches overlap by the k - 1 characters that the next shingles begin with.
+    void characters_in_stretches(std::span<const std::uint8_t> text, const std::uint8_t *limit, auto &&receive) {
+        const std::uint8_t *at = text.data(), *const end = at + text.size();
+        while (true) {
+            const std::uint8_t *const stop = end_of_stretch(at, end);
+            stop_.check(static_cast<std::size_t>(stop - at));
+            receive((*this)({at, stop}, limit));
+            if (stop == end) return;
+            at = stop;
+            for (std::size_t i = 1; i < shingling_.k; ++i)
+                do --at;
+                while (!starts_character(*at));
+        }
+    }
+
+    // Where a character starts, more than k of them and a stretch of bytes further on; or the end.
+    const std::uint8_t *end_of_stretch(const std::uint8_t *at, const std::uint8_t *end) const {
+        std::size_t characters = 0;
+        while (at < end && characters <= shingling_.k) {
+            const std::uint8_t *stop = at + std::min<std::size_t>(stretch_, static_cast<std::size_t>(end - at));
+            while (stop < end && !starts_character(*stop)) ++stop;
+            characters += count_characters({at, stop});
+            at = stop;
+        }
+        return at;
+    }
+
+    // Calls `receive` with the hash of each word.
+    void split(std::span<const std::uint8_t> text, auto &&receive) {
         const std::uint8_t *at = text.data(), *const end = at + text.size(), *start = at;
         while (at < end) {
-            const std::size_t space = space_length(at, end);
-            if (space == 0) {
-                ++at;
-                continue;
+            const std::size_t piece = std::min<std::size_t>(STRETCH, static_cast<std::size_t>(end - at));
+            stop_.check(4 * piece);
+            for (const std::uint8_t *const stop = at + piece; at < stop;) {
+                const std::size_t space = space_length(at, end);
+                if (space == 0) {
+                    ++at;
+                    continue;
+                }
+                if (at > start) receive(hash_bytes(shingling_.seed, start, at - start));
+                start = at += space;
             }
-            if (at > start) words_.push_back(hash_bytes(shingling_.seed, start, at - start));
-            start = at += space;
         }
-        if (at > start) words_.push_back(hash_bytes(shingling_.seed, start, at - start));
+        if (at > start) receive(hash_bytes(shingling_.seed, start, at - start));
+    }
+
+    std::span<const std::uint64_t> words(std::span<const std::uint8_t> text) {
+        words_.clear();
+        split(text, [this](std::uint64_t word) { words_.push_back(word); });
+        return roll();
+    }
+
+    void words_in_stretches(std::span<const std::uint8_t> text, auto &&receive) {
+        words_.clear();
+        bool is_first = true;
+        const std::size_t kept = shingling_.k - 1;  // words that the next shingles begin with
+        split(text, [&](std::uint64_t word) {
+            words_.push_back(word);
+            if (words_.size() < kept + stretch_) return;
+            receive(roll());
+            is_first = false;
+            words_.erase(words_.begin(), words_.end() - static_cast<std::ptrdiff_t>(kept));
+        });
+        if (is_first || words_.size() > kept) receive(roll());
     }
 
     // A polynomial in the hashes of k words, rolled along them.
-    std::span<const std::uint64_t> words(std::span<const std::uint8_t> text) {
-        split(text);
+    std::span<const std::uint64_t> roll() {
         if (words_.empty()) return {};
         const std::size_t k = std::min(shingling_.k, words_.size());
         const std::uint64_t start = start_hash(shingling_.seed, k);

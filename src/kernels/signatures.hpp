@@ -1,4 +1,5 @@
-// MinHash signatures of a set of shingle hashes, and what the pipeline keeps of them.
+// MinHash signatures of a set of shingle hashes, and what the pipeline keeps of them. A signer takes
+// all hashes at once; or, where there are too many, whatever calls its argument with some at a time.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "hash_table.hpp"
 #include "hashing.hpp"
 
 namespace nearly {
@@ -25,8 +27,14 @@ class IndependentSigner {
     }
 
     void operator()(std::span<const std::uint64_t> hashes, std::span<std::uint32_t> signature) {
+        in_stretches([hashes](auto &&receive) { receive(hashes); }, signature);
+    }
+
+    void in_stretches(auto &&each, std::span<std::uint32_t> signature) {
         std::fill(minima_.begin(), minima_.end(), NONE);
-        take_minima(hashes.data(), hashes.size(), factors_.data(), terms_.data(), minima_.data(), minima_.size());
+        each([this](std::span<const std::uint64_t> some) {
+            take_minima(some.data(), some.size(), factors_.data(), terms_.data(), minima_.data(), minima_.size());
+        });
         for (std::size_t i = 0; i < minima_.size(); ++i)
             signature[i] = static_cast<std::uint32_t>(mix(minima_[i]));
     }
@@ -56,7 +64,7 @@ class OnePermutationSigner {
 
     void operator()(std::span<const std::uint64_t> hashes, std::span<std::uint32_t> signature) {
         const std::size_t size = minima_.size();
-        if (values_.size() < hashes.size()) values_.resize(hashes.size()), groups_.resize(hashes.size());
+        make_room(hashes.size());
         std::fill(minima_.begin(), minima_.end(), NONE);
         place_first(hashes);
         std::size_t open = count_open(minima_.data(), size);
@@ -65,15 +73,30 @@ class OnePermutationSigner {
             open = count_open(minima_.data(), size);
         }
         for (std::size_t i = 0; open > 0 && i < size; ++i)
-            if (minima_[i] == NONE) minima_[i] = least(hashes, i);
-        std::transform(minima_.begin(), minima_.end(), signature.begin(),
-                       [](std::uint64_t least) { return static_cast<std::uint32_t>(least); });
+            if (minima_[i] == NONE) minima_[i] = mix(least(hashes, i));
+        write(signature);
+    }
+
+    // Rarely is a group open after so many hashes that they come in stretches, unless most of them
+    // repeat others: then the different ones are few, and are taken from here at once.
+    void in_stretches(auto &&each, std::span<std::uint32_t> signature) {
+        std::fill(minima_.begin(), minima_.end(), NONE);
+        each([this](std::span<const std::uint64_t> some) { place_first(some); });
+        if (count_open(minima_.data(), minima_.size()) > 0) {
+            const std::vector<std::uint64_t> few = different(each);
+            if (few.empty())
+                fill_in_stretches(each);
+            else
+                fill_in_stretches([&few](auto &&receive) { receive(std::span(few)); });
+        }
+        write(signature);
     }
 
   private:
     static constexpr std::uint64_t ROUNDS = 3;
     static constexpr unsigned RANK_BITS = 61;  // the round stands above: an earlier one always wins
     static constexpr std::size_t FEW = 8;      // open groups: each of them looks for its own
+    static constexpr std::size_t MOST_DIFFERENT = 1 << 18;  // hashes that are held to be taken again
     std::uint64_t seed_;
     std::vector<std::uint64_t> minima_, values_;
     std::vector<std::uint32_t> groups_;
@@ -84,7 +107,46 @@ class OnePermutationSigner {
         return open;
     }
 
-    // No branch depends on the data, for none could be foretold.
+    void make_room(std::size_t hashes) {
+        if (values_.size() < hashes) values_.resize(hashes), groups_.resize(hashes);
+    }
+
+    void write(std::span<std::uint32_t> signature) const {
+        std::transform(minima_.begin(), minima_.end(), signature.begin(),
+                       [](std::uint64_t least) { return static_cast<std::uint32_t>(least); });
+    }
+
+    // Each hash once; none if there are too many of them.
+    static std::vector<std::uint64_t> different(auto &&each) {
+        GrowingTable seen;
+        each([&seen](std::span<const std::uint64_t> some) {
+            if (seen.size() > MOST_DIFFERENT) return;
+            for (const std::uint64_t hash : some) seen.add(hash);
+        });
+        std::vector<std::uint64_t> hashes(seen.size() > MOST_DIFFERENT ? 0 : seen.size());
+        if (!hashes.empty()) seen.write_in_order(hashes.data());
+        return hashes;
+    }
+
+    // The later rounds, and the least of all shingles for groups that are open after them.
+    void fill_in_stretches(auto &&each) {
+        for (std::uint64_t round = 1; round < ROUNDS; ++round)
+            each([this, round](std::span<const std::uint64_t> some) {
+                make_room(some.size());
+                place_again(some, round);
+            });
+        std::vector<std::size_t> open;
+        for (std::size_t i = 0; i < minima_.size(); ++i)
+            if (minima_[i] == NONE) open.push_back(i);
+        if (open.empty()) return;
+        std::vector<std::uint64_t> leasts(open.size(), NONE);
+        each([&](std::span<const std::uint64_t> some) {
+            for (std::size_t j = 0; j < open.size(); ++j) leasts[j] = std::min(leasts[j], least(some, open[j]));
+        });
+        for (std::size_t j = 0; j < open.size(); ++j) minima_[open[j]] = mix(leasts[j]);
+    }
+
+    // No branch depends on the data, for none could be predicted.
     void place_first(std::span<const std::uint64_t> hashes) {
         std::uint64_t *const minima = minima_.data();
         const std::size_t size = minima_.size();
@@ -150,7 +212,7 @@ class OnePermutationSigner {
     // The least of all shingles under a permutation of the group's own.
     std::uint64_t least(std::span<const std::uint64_t> hashes, std::uint64_t group) const {
         const std::uint64_t factor = mix(seed_ ^ mix(2 * group + 1)) | 1, term = mix(seed_ ^ mix(2 * group + 2));
-        return mix(least_product(hashes.data(), hashes.size(), factor, term));
+        return least_product(hashes.data(), hashes.size(), factor, term);
     }
 
     NEARLY_CLONES static std::uint64_t least_product(const std::uint64_t *hashes, std::size_t count,

@@ -8,11 +8,10 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "eight_bytes.hpp"
 #include "unicode_text.hpp"
 
 namespace nearly::normalise {
-
-using Byte = std::uint8_t;
 
 // The words that are taken out, found whatever their case and the punctuation around them.
 class StopWords {
@@ -57,7 +56,7 @@ class StopWords {
         folded_.clear();
         const auto *p = reinterpret_cast<const Byte *>(token.data());
         for (const Byte *end = p + token.size(); p < end;) {
-            const char32_t c = unicode::decode(p);
+            const char32_t c = unicode::decode(p, end);
             if (unicode::traits_of(c) & unicode::folds)
                 unicode::fold(c, [this](char32_t part) { add(part); });
             else
@@ -80,7 +79,7 @@ class StopWords {
         }
         while (!token.empty()) {
             std::size_t last = token.size() - 1;
-            while (is_inside_code_point(token[last])) --last;
+            while (last > 0 && is_inside_code_point(token[last])) --last;
             if (!starts_with_punctuation(token.substr(last))) break;
             token.remove_suffix(token.size() - last);
         }
@@ -91,7 +90,7 @@ class StopWords {
 
     static bool starts_with_punctuation(std::string_view token) {
         const auto *p = reinterpret_cast<const Byte *>(token.data());
-        return unicode::traits_of(unicode::decode(p)) & unicode::punctuation;
+        return unicode::traits_of(unicode::decode(p, p + token.size())) & unicode::punctuation;
     }
 
     bool text_is_folded_;

@@ -16,8 +16,7 @@ from nearly.limits import spare_address_space
 
 if TYPE_CHECKING:
     from nearly.advice.advice import Advice
-    from nearly.api import dedup, find, tune
-    from nearly.comparison import compare
+    from nearly.api import compare, dedup, find, mentions, plan, tune
     from nearly.errors import (
         EngineError,
         MissingError,
@@ -27,27 +26,45 @@ if TYPE_CHECKING:
         SourceError,
         UnreadableError,
     )
-    from nearly.results import Comparison, Deduplicated, Found
+    from nearly.evaluation.agreement import Evaluation
+    from nearly.evaluation.mention import Mentions
+    from nearly.evaluation.truth import evaluate
+    from nearly.plans.plan import Plan
+    from nearly.results import Comparison, Deduplicated, Found, Statistics
+    from nearly.saved import open  # noqa: A004 - the name that users know
     from nearly.settings import Settings, TextSettings
     from nearly.sources.formats.frame import texts
+    from nearly.text.difference import Difference, difference
+
+    __version__: str
 
 __all__ = [
     "Advice",
     "Comparison",
     "Deduplicated",
+    "Difference",
     "EngineError",
+    "Evaluation",
     "Found",
+    "Mentions",
     "MissingError",
     "NearlyError",
+    "Plan",
     "Settings",
     "SettingsError",
     "SinkError",
     "SourceError",
+    "Statistics",
     "TextSettings",
     "UnreadableError",
     "compare",
     "dedup",
+    "difference",
+    "evaluate",
     "find",
+    "mentions",
+    "open",
+    "plan",
     "texts",
     "tune",
 ]
@@ -56,25 +73,39 @@ _HOMES = {
     "Advice": "nearly.advice.advice",
     "Comparison": "nearly.results",
     "Deduplicated": "nearly.results",
+    "Difference": "nearly.text.difference",
     "EngineError": "nearly.errors",
+    "Evaluation": "nearly.evaluation.agreement",
     "Found": "nearly.results",
+    "Mentions": "nearly.evaluation.mention",
     "MissingError": "nearly.errors",
     "NearlyError": "nearly.errors",
+    "Plan": "nearly.plans.plan",
     "Settings": "nearly.settings",
     "SettingsError": "nearly.errors",
     "SinkError": "nearly.errors",
     "SourceError": "nearly.errors",
+    "Statistics": "nearly.results",
     "TextSettings": "nearly.settings",
     "UnreadableError": "nearly.errors",
-    "compare": "nearly.comparison",
+    "compare": "nearly.api",
     "dedup": "nearly.api",
+    "difference": "nearly.text.difference",
+    "evaluate": "nearly.evaluation.truth",
     "find": "nearly.api",
+    "mentions": "nearly.api",
+    "open": "nearly.saved",
+    "plan": "nearly.api",
     "texts": "nearly.sources.formats.frame",
     "tune": "nearly.api",
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("nearly")
     if name not in _HOMES:
         raise AttributeError(f"module 'nearly' has no attribute {name!r}")
     spare_address_space()

@@ -2,62 +2,70 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from nearly import _kernels
 from nearly.arrays import string_array
+from nearly.measures.jaccard import Jaccard
+from nearly.measures.shingle import shingle_sets, signatures
+from nearly.measures.stop_word import ENGLISH
 from nearly.results import Comparison
-from nearly.settings import Settings
-from nearly.stages.signature import signatures
-from nearly.stages.stop_word import ENGLISH
-from nearly.stages.verification import shingle_sets
-from nearly.tuning.method import auto_k
+from nearly.settings import Settings, SignatureSettings, TextSettings
+from nearly.text.difference import difference
 
-__all__ = ["compare"]
+__all__ = ["compare_texts"]
 
 
-def compare(a: str, b: str, *, name_a: str = "a", name_b: str = "b", **options: Any) -> Comparison:
-    """Compare two texts. Takes the settings that `find` takes; `k` is decided on both."""
-    settings = Settings.of(**options)
-    if settings.text.k == "auto":
-        settings = settings.with_k(auto_k(settings.text.unit, (len(a) + len(b)) / 2))
+def compare_texts(
+    a: str, b: str, text: TextSettings, signature: SignatureSettings, name_a: str, name_b: str
+) -> Comparison:
+    """Compare two texts; where k is 'auto', it is decided on both."""
+    settings = Settings(
+        text=text,
+        permutations=signature.permutations,
+        scheme=signature.scheme,
+        seed=signature.seed,
+    )
+    measure = Jaccard.of(settings).settled((len(a) + len(b)) / 2)
+    text = measure.text
     texts = string_array([a, b])
-    first, second, shared = _sets(texts, settings)
+    first, second, shared = _sets(texts, text, settings.seed)
     positions = settings.permutations
-    signed = signatures(texts, settings, positions)
+    signed = signatures(texts, text, settings.seed, settings.scheme, positions)
     agreeing = int(np.count_nonzero(signed[0] == signed[1])) if first and second else 0
     return Comparison(
         name_a=name_a,
         name_b=name_b,
-        unit=settings.text.unit,
-        k=settings.text.whole_k,
+        unit=text.unit,
+        k=text.whole_k,
         shingles_a=first,
         shingles_b=second,
         shared=shared,
         jaccard=_ratio(shared, first + second - shared),
-        jaccard_without_stop_words=_without_stop_words(texts, settings),
+        jaccard_without_stop_words=_without_stop_words(texts, text, settings.seed),
         containment_of_a=_ratio(shared, first),
         containment_of_b=_ratio(shared, second),
         estimate=_ratio(agreeing, positions),
         permutations=positions,
+        text_a=a,
+        text_b=b,
+        difference=difference(a, b),
     )
 
 
-def _sets(texts: pa.LargeStringArray, settings: Settings) -> tuple[int, int, int]:
+def _sets(texts: pa.LargeStringArray, text: TextSettings, seed: int) -> tuple[int, int, int]:
     """Sizes of both sets, and of what they share."""
-    (_, middle, end), hashes = shingle_sets(texts, settings)
+    (_, middle, end), hashes = shingle_sets(texts, text, seed)
     shared = _kernels.shared(hashes[:middle], hashes[middle:])
     return int(middle), int(end - middle), shared
 
 
-def _without_stop_words(texts: pa.LargeStringArray, settings: Settings) -> float:
+def _without_stop_words(texts: pa.LargeStringArray, text: TextSettings, seed: int) -> float:
     """As the thesis's result.txt had it: the same texts once more, the common words left out."""
-    words = settings.text.stop_words or ENGLISH
-    text = replace(settings.text, stop_words=words, raw=False)
-    first, second, shared = _sets(texts, replace(settings, text=text))
+    words = text.stop_words or ENGLISH
+    first, second, shared = _sets(texts, replace(text, stop_words=words, raw=False), seed)
     return _ratio(shared, first + second - shared)
 
 

@@ -4,149 +4,116 @@ source → documents → (exact copies collapsed) → signatures → bands → c
        → verified pairs → clusters → results
 """
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict
 from functools import cache
 from typing import Any
 
-from nearly.engines.base import Corpus, Engine
-from nearly.results import Deduplicated, Found
+from nearly.documents.readable import Readable
+from nearly.engines.base import Corpus, Engine, HeldCorpus, HeldPairs, NearPairs
+from nearly.measures.base import Measure
+from nearly.results import Deduplicated, Found, Statistics
 from nearly.settings import Settings
-from nearly.sources import Skipped, Source
+from nearly.sources import Skipped
 from nearly.stages.candidate import HUBS
 from nearly.stages.survivor import Keep
-from nearly.stages.verification import exact_ratio
-from nearly.tuning.banding import Banding, background, explicit, for_recall
+from nearly.tuning.banding import Banding, explicit, for_recall
 
-__all__ = ["dedup", "find"]
+__all__ = ["choose_banding", "dedup", "find"]
 
 
 def find(
-    source: Source, settings: Settings, engine: Engine, skipped: Skipped, *, audited: int = 0
+    source: Readable,
+    measure: Measure,
+    settings: Settings,
+    engine: Engine[HeldCorpus, HeldPairs],
+    skipped: Skipped,
+    *,
+    audited: int = 0,
 ) -> Found:
-    """Every pair at least as similar as the threshold, and the clusters they form.
+    """Every pair at least as near as the threshold, and the clusters they form.
 
     `audited` documents are searched exactly afterwards, to prove how much was found.
     """
-    clock = Clock()
-    banding = choose_banding(settings)
-    with clock("read and sign"):
-        corpus = engine.load(source, settings, banding, skipped, keep=None)
-    near = near_pairs(corpus, banding, engine, clock, hubs=0)
-    with clock("cluster"):
-        pairs = engine.give_back_copies(corpus, near)
-        clusters = engine.cluster(corpus, near, keep=None)
-    with clock("tables"):
-        pair_rows = engine.pair_table(corpus, pairs)
-        cluster_rows = engine.cluster_table(corpus, near, clusters)
-        read_top = engine.top(corpus, near, pairs)
-    proof = prove(corpus, near, audited, engine, clock)
+    banding = choose_banding(measure, settings)
+    corpus = engine.load(source, measure, settings, banding, skipped, keep=None)
+    near = engine.near_pairs(corpus, banding, hubs=0)
+    found = engine.found(corpus, near)
+    audit = engine.audit(corpus, near, audited) if audited else None
     return Found(
-        pairs=pair_rows,
-        clusters=cluster_rows,
+        pairs=found.pairs,
+        clusters=found.clusters,
         skipped=skipped.table(),
         settings=corpus.settings,
-        statistics=statistics(corpus, skipped, banding, engine, clock)
-        | {"pairs": len(pairs), "clusters": clusters.count, "source": source.facts()}
-        | proof,
-        read_top=read_top,
+        statistics=Statistics(
+            **statistics(corpus, near, skipped, banding),
+            seconds=engine.progress.seconds(),
+            pairs=found.pair_count,
+            clusters=found.cluster_count,
+            audit=audit,
+            source=source.facts(),
+        ),
+        read_top=found.read_top,
+        read_texts=engine.text_reader(corpus),
     )
 
 
 def dedup(
-    source: Source, settings: Settings, engine: Engine, skipped: Skipped, keep: Keep
+    source: Readable,
+    measure: Measure,
+    settings: Settings,
+    engine: Engine[HeldCorpus, HeldPairs],
+    skipped: Skipped,
+    keep: Keep,
 ) -> Deduplicated:
     """One survivor of each cluster; every removed document is compared with its survivor."""
-    clock = Clock()
-    banding = choose_banding(settings)
-    with clock("read and sign"):
-        corpus = engine.load(source, settings, banding, skipped, keep=keep)
-    near = near_pairs(corpus, banding, engine, clock, hubs=HUBS)
-    with clock("cluster"):
-        clusters = engine.cluster(corpus, near, keep)
-        removed = engine.remove(corpus, near, clusters, keep)
-    with clock("tables"):
-        removed_rows = engine.removed_table(corpus, removed)
-        cluster_rows = engine.cluster_table(corpus, near, clusters)
-        read_kept = engine.kept(corpus, removed)
+    banding = choose_banding(measure, settings)
+    corpus = engine.load(source, measure, settings, banding, skipped, keep=keep)
+    near = engine.near_pairs(corpus, banding, hubs=HUBS)
+    cleaned = engine.cleaned(corpus, near, keep)
     return Deduplicated(
-        removed=removed_rows,
-        clusters=cluster_rows,
+        removed=cleaned.removed,
+        clusters=cleaned.clusters,
         skipped=skipped.table(),
         settings=corpus.settings,
-        statistics=statistics(corpus, skipped, banding, engine, clock)
-        | {"removed": len(removed), "clusters": clusters.count, "hubs": HUBS}
-        | {"source": source.facts()},
+        statistics=Statistics(
+            **statistics(corpus, near, skipped, banding),
+            seconds=engine.progress.seconds(),
+            removed=cleaned.removed_count,
+            clusters=cleaned.cluster_count,
+            hubs=HUBS,
+            source=source.facts(),
+        ),
         schema=source.schema,
-        read_kept=read_kept,
+        read_kept=cleaned.read_kept,
+        read_texts=engine.text_reader(corpus),
     )
 
 
 @cache
-def choose_banding(settings: Settings) -> Banding:
+def choose_banding(measure: Measure, settings: Settings) -> Banding:
     """Bands and rows as they were given, or as the recall at the threshold asks for them."""
+    closeness = float(measure.closeness(measure.threshold(settings)))
     if settings.method == "exact":
-        return Banding(1, 1)  # will not be used
-    threshold, recall = settings.threshold, settings.recall
+        return Banding(1, 1, hashing=measure.hashing)  # will not be used
     if settings.bands is not None and settings.rows is not None:
-        return explicit(settings.bands, settings.rows, threshold, recall)
-    similarities = background(settings.text.unit)
-    return for_recall(threshold, recall, settings.permutations, similarities=similarities)
-
-
-def near_pairs(
-    corpus: Corpus, banding: Banding, engine: Engine, clock: "Clock", *, hubs: int
-) -> Any:
-    """Verified pairs of representatives: joined exactly, or found by hashing and verified."""
-    threshold = exact_ratio(corpus.settings.threshold)
-    if corpus.choice.method == "exact":
-        with clock("join"):
-            return engine.join(corpus, threshold)
-    with clock("candidates"):
-        candidates = engine.candidates(corpus, banding, hubs=hubs)
-    with clock("verify"):
-        return engine.verify(corpus, candidates, threshold)
-
-
-def prove(
-    corpus: Corpus, near: Any, audited: int, engine: Engine, clock: "Clock"
-) -> dict[str, Any]:
-    """What an exact search of some documents says of the run; nothing where none was asked for."""
-    if audited == 0:
-        return {}
-    with clock("audit"):
-        return {"audit": asdict(engine.audit(corpus, near, audited))}
-
-
-class Clock:
-    """Seconds by stage."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.seconds[stage] = round(time.perf_counter() - start, 6)
+        given = settings.bands, settings.rows
+        return explicit(*given, closeness, settings.recall, measure.hashing)
+    return for_recall(closeness, settings.recall, settings.permutations, hashing=measure.hashing)
 
 
 def statistics(
-    corpus: Corpus, skipped: Skipped, banding: Banding, engine: Engine, clock: Clock
+    corpus: Corpus, near: NearPairs, skipped: Skipped, banding: Banding
 ) -> dict[str, Any]:
     """What a run did, in numbers."""
+    bands = {"bands": banding.bands, "rows": banding.rows, "agreement": banding.agreement}
     return {
         "documents": corpus.counts.documents,
         "skipped": len(skipped),
         "empty": corpus.counts.empty,
         "copies": corpus.counts.copies,
-        "k": corpus.settings.text.whole_k,
+        "k": corpus.settings.text.k,
         "method": corpus.choice.method,
         "why": corpus.choice.why,
-        **(asdict(banding) if corpus.choice.method == "lsh" else {}),
-        "compared": engine.compared,
-        "candidates": engine.verified,
-        "seconds": clock.seconds,
+        **(bands if corpus.choice.method == "lsh" else {}),
+        "compared": near.meetings,
+        "candidates": near.verified,
     }

@@ -2,65 +2,185 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from nearly.errors import EngineError, MissingError, SettingsError
+from nearly.tabular import Tabular
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
     import pyarrow as pa
 
+    from nearly.plans.plan import Plan
     from nearly.settings import Settings
+    from nearly.stages.audit import Audit
+    from nearly.text.difference import Difference
 
-__all__ = ["Comparison", "Deduplicated", "Found"]
+__all__ = ["Comparison", "Deduplicated", "Found", "Origin", "Statistics"]
 
 #: Arrow's on one machine; a lazy frame where the documents lie on many.
 Table: TypeAlias = Any
+#: From ids to texts, read from the source again; an id that is not there is left out.
+ReadTexts: TypeAlias = Callable[[Iterable[Any]], Mapping[Any, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class Statistics:
+    """What a run did, in numbers; what does not apply to it is None."""
+
+    documents: int
+    skipped: int
+    empty: int  # documents without a shingle
+    copies: int  # documents whose text came before
+    k: int | Literal["auto"]  # auto where the measure has no shingles
+    method: str  # exact or lsh
+    why: str  # this method was taken
+    bands: int | None = None
+    rows: int | None = None
+    agreement: int | None = None  # positions that must agree before a candidate is verified
+    compared: int  # pairs that met
+    candidates: int  # of these, pairs whose sets were compared
+    seconds: Mapping[str, float]  # by stage
+    pairs: int | None = None
+    removed: int | None = None
+    clusters: int
+    hubs: int | None = None  # documents of a large bucket that all others are compared with
+    audit: Audit | None = None
+    source: Mapping[str, Any] | None = None  # columns, encodings, files: what was decided
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON, without what does not apply."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where the documents of a result are: enough to read them again in another process."""
+
+    given: str | list[str]
+    id: str | None = None
+    text: str | list[str] | None = None
+    glob: str | None = None
+    lines: bool = False
+    encoding: str | None = None
+    stamp: str | None = None  # changes when the files do
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Found(Tabular):
     """Verified pairs and the clusters they form.
 
     `pairs`: id_a, id_b, similarity; `clusters`: id, cluster, weakest (the least similar verified
-    pair inside); `skipped`: record, reason; `statistics`: counts, the banding that was used,
-    seconds by stage.
+    pair inside); `skipped`: record, reason.
     """
 
     pairs: Table
     clusters: Table
     skipped: pa.Table
     settings: Settings
-    statistics: dict[str, Any]
-    read_top: Callable[[], pa.Table] = field(repr=False)
+    statistics: Statistics
+    read_top: Callable[[], pa.Table]
+    read_texts: ReadTexts | None = None
+    origin: Origin | None = None
 
     @cached_property
     def top(self) -> pa.Table:
-        """The most similar pairs with the beginnings of their texts."""
+        """The most similar pairs, what differs in each, and both texts around it."""
         return self.read_top()
 
     def __len__(self) -> int:
-        return int(self.statistics["pairs"])
+        return self.statistics.pairs or 0
+
+    def __repr__(self) -> str:
+        from nearly.wording import count
+
+        numbers = self.statistics
+        return (
+            f"Found: {count(len(self), 'pair')} in {count(numbers.clusters, 'cluster')} "
+            f"of {count(numbers.documents, 'document')}"
+        )
 
     def to_arrow(self) -> pa.Table:
         """The pairs as an Arrow table."""
-        return self.pairs.toArrow() if _is_lazy(self.pairs) else self.pairs
+        return _collected(self.pairs)
 
-    def to_pandas(self) -> pd.DataFrame:
-        """The pairs as a pandas data frame."""
-        return self.to_arrow().to_pandas()
+    def _rows_to_show(self) -> pa.Table:
+        return self.top
 
-    def to_polars(self) -> pl.DataFrame:
-        """The pairs as a polars data frame."""
-        import polars
+    def text(self, id: Any) -> str:  # noqa: A002 - the name that users know
+        """The text of one document, read again from where it came from."""
+        return self.texts([id])[0]
 
-        return polars.DataFrame(self.to_arrow())
+    def texts(self, ids: Sequence[Any]) -> list[str]:
+        """The texts of some documents, in the order of the ids; the source is read once."""
+        return _texts(self.read_texts, ids)
+
+    def with_difference(self) -> Found:
+        """The same, with a column `difference` in the pairs: what kind of difference there is."""
+        from nearly.text.table import with_difference
+
+        if _is_lazy(self.pairs):
+            raise EngineError(
+                "difference reads texts again on one machine, and these pairs lie on Spark; "
+                "leave it out, or ask for found.top, which says it of the most similar pairs"
+            )
+        return replace(
+            self, pairs=with_difference(self.pairs, lambda ids: _texts(self.read_texts, ids))
+        )
+
+    def at(self, threshold: float) -> Found:
+        """The pairs that reach a higher threshold and their clusters, without running again.
+
+        It is what a run at that threshold finds, if all pairs were found (the exact method). A run
+        that hashes chooses other bands for another threshold, and may miss other pairs.
+        """
+        from nearly.recut import recut
+
+        settings = replace(self.settings, threshold=threshold)
+        self._check_cut(threshold)
+        pairs, clusters, number = recut(self.to_arrow(), _collected(self.clusters), threshold)
+        return replace(
+            self,
+            pairs=pairs,
+            clusters=clusters,
+            settings=settings,
+            statistics=replace(self.statistics, pairs=pairs.num_rows, clusters=number),
+            read_top=lambda: _at_least(self.top, threshold),
+        )
+
+    def _check_cut(self, threshold: float) -> None:
+        if self.settings.within is not None:
+            raise SettingsError(
+                f"these pairs were found within a distance of {self.settings.within!r}, and only "
+                "similarities can be cut; run again with another distance"
+            )
+        if threshold < self.settings.threshold:
+            raise SettingsError(
+                f"the threshold is {threshold!r}, and pairs were found from "
+                f"{self.settings.threshold!r} upwards; run again for a lower threshold"
+            )
+        if self.settings.cluster != "components":
+            raise SettingsError(
+                f"clusters by {self.settings.cluster} depend on the order of all documents, which "
+                f"a result does not hold; run again with threshold={threshold!r}"
+            )
+
+    def write(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the pairs to a file, in the format of the name's ending."""
+        _write(self.pairs, path, force=force)
+
+    def save(self, folder: str | Path, *, force: bool = False) -> None:
+        """Keep everything in a folder, for `nearly.open`."""
+        tables = {name: getattr(self, name) for name in ("pairs", "clusters", "skipped", "top")}
+        _save(self, tables, Path(folder), force=force)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Deduplicated:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Deduplicated(Tabular):
     """A clean collection: what was kept, and for each removed document its survivor.
 
     `removed`: id, survivor, similarity, cluster. `kept` reads the source again.
@@ -70,9 +190,11 @@ class Deduplicated:
     clusters: Table
     skipped: pa.Table
     settings: Settings
-    statistics: dict[str, Any]
+    statistics: Statistics
     schema: pa.Schema
-    read_kept: Callable[[], Any] = field(repr=False)  # batches, or a lazy frame
+    read_kept: Callable[[], Any]  # batches, or a lazy frame
+    read_texts: ReadTexts | None = None
+    origin: Origin | None = None
 
     @property
     def kept(self) -> Table:
@@ -82,15 +204,118 @@ class Deduplicated:
         rows = self.read_kept()
         return rows if _is_lazy(rows) else pa.Table.from_batches(rows, self.schema)
 
+    def __len__(self) -> int:
+        return self.statistics.removed or 0
+
+    def __repr__(self) -> str:
+        from nearly.wording import count
+
+        numbers = self.statistics
+        return (
+            f"Deduplicated: {numbers.removed or 0:,} of {count(numbers.documents, 'document')} "
+            f"removed from {count(numbers.clusters, 'cluster')}"
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """The removed documents, each with its survivor, as an Arrow table."""
+        return _collected(self.removed)
+
+    def text(self, id: Any) -> str:  # noqa: A002 - the name that users know
+        """The text of one document, read again from where it came from."""
+        return _texts(self.read_texts, [id])[0]
+
+    def write(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the clean copy to a file, in the format of the name's ending."""
+        rows = self.read_kept()
+        _write(rows, path, force=force, schema=self.schema)
+
+    def plan(self) -> Plan:
+        """A plan to remove the files of the removed documents, where these are files of a folder.
+
+        Symbolic links are left out: to remove one frees nothing, and none can stand for a file.
+        """
+        from nearly.plans.draft import make_plan
+        from nearly.sources import name_of_id
+
+        given = None if self.origin is None else self.origin.given
+        if not isinstance(given, str) or not os.path.isdir(given) or _is_lazy(self.removed):
+            raise SettingsError(
+                "a plan removes files of a folder, and these documents are none; "
+                "give a folder of text files"
+            )
+        folder = Path(given)
+        removals = (
+            (name_of_id(row["id"]), name_of_id(row["survivor"]), row["similarity"])
+            for row in self.removed.to_pylist()
+        )
+        files = (r for r in removals if not any((folder / name).is_symlink() for name in r[:2]))
+        return make_plan(folder, files, self.settings.to_dict())
+
+    def save(self, folder: str | Path, *, force: bool = False) -> None:
+        """Keep everything but the clean copy in a folder, for `nearly.open`."""
+        tables = {name: getattr(self, name) for name in ("removed", "clusters", "skipped")}
+        tables["schema"] = self.schema.empty_table()
+        _save(self, tables, Path(folder), force=force)
+
 
 def _is_lazy(table: Any) -> bool:
-    """Whether it is a frame of Spark: so it is told without importing Spark."""
+    """Whether it is a Spark DataFrame, without importing Spark."""
     return hasattr(table, "toArrow")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """Two texts side by side."""
+def _collected(table: Table) -> pa.Table:
+    return table.toArrow() if _is_lazy(table) else table
+
+
+def _texts(read_texts: ReadTexts | None, ids: Sequence[Any]) -> list[str]:
+    if read_texts is None:
+        raise EngineError(
+            "the texts cannot be read again, for they were given as an object of another process. "
+            "Give them: nearly.open(folder, source=...)"
+        )
+    texts = read_texts(ids)
+    for name in ids:
+        if name not in texts:
+            raise MissingError(
+                f"there is no document with the id {name!r}; give an id as it is in the tables"
+            )
+    return [texts[name] for name in ids]
+
+
+def _at_least(pairs: pa.Table, threshold: float) -> pa.Table:
+    import pyarrow.compute as pc
+
+    return pairs.filter(pc.greater_equal(pairs["similarity"], threshold))
+
+
+def _save(
+    result: Found | Deduplicated, tables: Mapping[str, Table], folder: Path, *, force: bool
+) -> None:
+    from nearly.result_folder import write_result
+
+    members = {
+        "kind": "found" if isinstance(result, Found) else "deduplicated",
+        "settings": result.settings.to_dict(),
+        "statistics": result.statistics.to_dict(),
+        "origin": None if result.origin is None else asdict(result.origin),
+    }
+    arrow = {name: _collected(table) for name, table in tables.items()}
+    write_result(members, arrow, folder, force=force)
+
+
+def _write(rows: Any, path: str | Path, *, force: bool, schema: pa.Schema | None = None) -> None:
+    from nearly.sinks import Outputs
+
+    with Outputs(force=force) as outputs:
+        if _is_lazy(rows):
+            outputs.write_frame(rows, path)
+        else:
+            outputs.write(rows, rows.schema if schema is None else schema, Path(path))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Comparison(Tabular):
+    """Two texts side by side: the numbers, and where they differ."""
 
     name_a: str
     name_b: str
@@ -105,3 +330,25 @@ class Comparison:
     containment_of_b: float
     estimate: float
     permutations: int
+    text_a: str
+    text_b: str
+    difference: Difference
+
+    def __repr__(self) -> str:
+        return (
+            f"Comparison: {self.name_a} and {self.name_b}, similarity {self.jaccard:.4f}, "
+            f"{self.difference.summary}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON, without the texts."""
+        plain = asdict(self)
+        del plain["text_a"], plain["text_b"]
+        return plain | {"difference": self.difference.to_dict()}
+
+    def to_arrow(self) -> pa.Table:
+        """The numbers as a table of one row."""
+        import pyarrow as pa
+
+        row = {name: value for name, value in self.to_dict().items() if name != "difference"}
+        return pa.Table.from_pylist([row | {"difference": self.difference.kind}])

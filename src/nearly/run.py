@@ -5,81 +5,39 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final
 
-from nearly.documents.corpus import Progress
+from nearly.arguments import Running
 from nearly.engines.base import Engine
 from nearly.engines.local import LocalEngine
-from nearly.errors import SettingsError
+from nearly.errors import MissingError, SettingsError
 from nearly.limits import spare_address_space
+from nearly.progress import Silence
 from nearly.sources import Skipped, Source, open_source
 
-__all__ = ["Running", "Silence", "on_one_machine", "opened", "runs_on_spark", "skipped_records"]
+__all__ = ["on_one_machine", "opened", "reopened", "runs_on_spark", "skipped_records"]
 
 #: What only one of the engines has a use for.
 _OPTIONS: Final = {
     "local": ("threads", "memory", "temporary"),
     "spark": ("master", "spark_conf", "checkpoint"),
 }
+_LIKE_SQL: Final = re.compile(r"\w\s.*\bfrom\s", re.IGNORECASE | re.DOTALL)
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-class Silence:
-    """Progress that nobody watches."""
-
-    def stage(self, name: str, total: int | None) -> None:
-        """See `Progress`."""
-
-    def advance(self, steps: int = 1) -> None:
-        """See `Progress`."""
-
-
-class Running(TypedDict, total=False):
-    """How a run goes about it; none of it changes the answer.
-
-    `id`, `text`: names of columns; several columns of text are joined. `glob`: which files of a
-    folder. `lines`: a document a line. `encoding`: of text files and text tables that are not
-    UTF-8, a name, or auto to find it out.
-    `strict`: a bad record is an error. `progress`: who watches.
-
-    `engine`: local, or spark, which is taken by itself for a Spark DataFrame or where a `master`
-    is named. What the engine local may use: `threads`, `memory` (bytes held before spilling to
-    disk), `temporary` (a folder for that). For the engine spark: `master` (`local[*]` unless a
-    session is there) and `spark_conf` (names and values) say what session to open; a DataFrame
-    brings its own. `checkpoint` is a folder that keeps finished stages, for a run that is
-    stopped and started again.
-    """
-
-    id: str | None
-    text: str | Sequence[str] | None
-    glob: str | None
-    lines: bool
-    encoding: str | None
-    strict: bool
-    progress: Progress
-    engine: Literal["local", "spark"] | None
-    threads: int | None
-    memory: int | None
-    temporary: str | Path | None
-    master: str | None
-    spark_conf: Mapping[str, str]
-    checkpoint: str | Path | None
-
-
-def skipped_records(running: Mapping[str, Any]) -> Skipped:
+def skipped_records(running: Running) -> Skipped:
     """An empty list; or one whose first record is fatal."""
-    return Skipped(strict=running.get("strict", False))
+    return Skipped(strict=running.strict)
 
 
-def runs_on_spark(given: Any, running: Mapping[str, Any]) -> bool:
+def runs_on_spark(given: Any, running: Running) -> bool:
     """By what was said, or what was given; refuses options of the other engine."""
     is_frame = _is_spark_frame(given)
-    chosen = running.get("engine") or ("spark" if is_frame or running.get("master") else "local")
-    if chosen not in _OPTIONS:
-        raise SettingsError(f"engine is {chosen!r}; choose one of {', '.join(_OPTIONS)}")
+    chosen = running.engine or ("spark" if is_frame or running.master else "local")
     if is_frame and chosen == "local":
         raise SettingsError(
             "a Spark DataFrame was given, and the engine is local; "
@@ -87,9 +45,10 @@ def runs_on_spark(given: Any, running: Mapping[str, Any]) -> bool:
         )
     other = "local" if chosen == "spark" else "spark"
     for name in _OPTIONS[other]:
-        if running.get(name):
+        value = getattr(running, name)
+        if value:
             raise SettingsError(
-                f"{name} is {_shown(running[name])}, which is for the engine {other}, and the "
+                f"{name} is {_shown(value)}, which is for the engine {other}, and the "
                 f"engine is {chosen}; leave it out, or choose the engine {other}"
             )
     return chosen == "spark"
@@ -106,41 +65,53 @@ def _is_spark_frame(given: Any) -> bool:
 
 
 @contextmanager
-def opened(given: Any, running: Mapping[str, Any]) -> Iterator[tuple[Any, Engine]]:
+def opened(given: Any, running: Running) -> Iterator[tuple[Any, Engine[Any, Any]]]:
     """A source and the engine that reads it."""
     on_engine = _on_spark if runs_on_spark(given, running) else on_one_machine
     with on_engine(given, running) as (source, engine):
         yield source, engine
 
 
-@contextmanager
-def on_one_machine(given: Any, running: Mapping[str, Any]) -> Iterator[tuple[Source, LocalEngine]]:
-    """For what is done on one machine only, and for all that fits there."""
+def reopened(given: Any, running: Running) -> Source:
+    """A source alone, for results that read it again."""
+    return _opened_here(given, running)[0]
+
+
+def _opened_here(given: Any, running: Running) -> tuple[Source, Path]:
     spare_address_space()
-    with _folder(running.get("temporary")) as folder:
+    with _folder(running.temporary) as folder:
         source = _open(given, running, folder)
     # Results may read the source again: the folder goes when the source does.
     weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)
-    engine = LocalEngine(
-        folder=folder,
-        progress=running.get("progress") or Silence(),
-        threads=running.get("threads"),
-        memory=running.get("memory"),
-    )
-    with engine:
-        yield source, engine
+    return source, folder
 
 
 @contextmanager
-def _on_spark(given: Any, running: Mapping[str, Any]) -> Iterator[tuple[Any, Engine]]:
+def on_one_machine(given: Any, running: Running) -> Iterator[tuple[Source, LocalEngine]]:
+    """For what is done on one machine only, and for all that fits there."""
+    source, folder = _opened_here(given, running)
+    engine = LocalEngine(
+        folder=folder,
+        progress=running.progress or Silence(),
+        threads=running.threads,
+        memory=running.memory,
+    )
+    with engine:
+        yield source, engine
+    with suppress(OSError):  # it holds what the source needs, or nothing
+        folder.rmdir()
+
+
+@contextmanager
+def _on_spark(given: Any, running: Running) -> Iterator[tuple[Any, Engine[Any, Any]]]:
     from nearly.engines.spark.engine import SparkEngine
     from nearly.engines.spark.session.session import translated
 
     session, source = _session_and_source(given, running)
-    engine: Engine = SparkEngine(
+    engine = SparkEngine(
         session,
-        progress=running.get("progress") or Silence(),
-        checkpoint=_everywhere(running.get("checkpoint")),
+        progress=running.progress or Silence(),
+        checkpoint=_everywhere(running.checkpoint),
     )
     with translated():
         yield source, engine
@@ -154,11 +125,11 @@ def _everywhere(folder: str | Path | None) -> str | None:
     return name if _SCHEME.match(name) else os.path.abspath(name)
 
 
-def _session_and_source(given: Any, running: Mapping[str, Any]) -> tuple[Any, Any]:
+def _session_and_source(given: Any, running: Running) -> tuple[Any, Any]:
     from nearly.engines.spark.session.frame import read_frame
     from nearly.engines.spark.session.session import open_session, session_of
 
-    master, conf = running.get("master"), running.get("spark_conf") or {}
+    master, conf = running.master, running.spark_conf or {}
     if _is_spark_frame(given):
         if master or conf:
             raise SettingsError(
@@ -177,18 +148,19 @@ def _session_and_source(given: Any, running: Mapping[str, Any]) -> tuple[Any, An
     return session, source
 
 
-def _framed(frame: Any, name: str, running: Mapping[str, Any]) -> Any:
+def _framed(frame: Any, name: str, running: Running) -> Any:
     """A frame with its columns chosen, as they are chosen everywhere."""
     from nearly.engines.spark.session.frame import arrow_schema
     from nearly.sources.formats.lazy_frame import LazyFrameSource
 
     for option in ("glob", "lines", "encoding"):
-        if running.get(option):
+        if getattr(running, option):
             raise SettingsError(
                 f"{option} is about files of this machine, not {name}; leave it out"
             )
-    columns = {"id_column": running.get("id"), "text_column": running.get("text")}
-    return LazyFrameSource(frame, arrow_schema(frame), name=name, **columns)
+    return LazyFrameSource(
+        frame, arrow_schema(frame), name=name, id_column=running.id, text_column=running.text
+    )
 
 
 @contextmanager
@@ -202,14 +174,25 @@ def _folder(parent: str | Path | None) -> Iterator[Path]:
         raise
 
 
-def _open(given: Any, running: Mapping[str, Any], folder: Path) -> Source:
+def _open(given: Any, running: Running, folder: Path) -> Source:
+    try:
+        return _open_as_given(given, running, folder)
+    except MissingError as error:
+        if isinstance(given, str) and _LIKE_SQL.search(given):
+            raise MissingError(
+                f"{error} It looks like a SQL query, and a query begins with SELECT, WITH or FROM."
+            ) from error
+        raise
+
+
+def _open_as_given(given: Any, running: Running, folder: Path) -> Source:
     return open_source(
         given,
-        id=running.get("id"),
-        text=running.get("text"),
-        glob=running.get("glob"),
-        lines=running.get("lines", False),
-        encoding=running.get("encoding"),
-        threads=running.get("threads"),
+        id=running.id,
+        text=running.text,
+        glob=running.glob,
+        lines=running.lines,
+        encoding=running.encoding,
+        threads=running.threads,
         temporary=folder,
     )

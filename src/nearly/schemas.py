@@ -6,7 +6,7 @@ from zero. Ids come back at the end.
 
 import pyarrow as pa
 
-__all__ = ["CLUSTERS", "DOCUMENTS", "PAIRS", "REMOVED", "SKIPPED", "with_id_type"]
+__all__ = ["CLUSTERS", "DOCUMENTS", "PAIRS", "REMOVED", "SKIPPED", "shaped"]
 
 #: What a source gives: `row` counts every row of the source, skipped ones too.
 DOCUMENTS = pa.schema(
@@ -54,7 +54,16 @@ REMOVED = pa.schema(
 )
 
 
-def with_id_type(schema: pa.Schema, id_type: pa.DataType) -> pa.Schema:
-    """The same schema, where ids have the type that the source gave them."""
+def shaped(schema: pa.Schema, id_type: pa.DataType, value: str = "similarity") -> pa.Schema:
+    """The same schema with ids of the source's type, and the column that a measure's values have.
+
+    `value` is similarity or distance.
+    """
     ids = ("id", "id_a", "id_b", "survivor")
-    return pa.schema([f.with_type(id_type) if f.name in ids else f for f in schema])
+    names = {"similarity": value}
+    return pa.schema(
+        [
+            f.with_type(id_type) if f.name in ids else f.with_name(names.get(f.name, f.name))
+            for f in schema
+        ]
+    )

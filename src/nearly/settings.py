@@ -1,16 +1,17 @@
 """What a run is told: frozen, keyword-only, validated once.
 
-`TextSettings` says how a text becomes a set of shingles; `Settings` says what is
-looked for in those sets. Both go to and from plain dicts, and have a fingerprint
-that changes when, and only when, the answer could.
+`TextSettings` says how a text becomes a set of shingles; `Settings` says what is looked for in
+those sets. Each setting is declared here once. Both classes go to and from plain dicts.
 """
 
-import hashlib
-import json
+from __future__ import annotations
+
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Final, Literal, Self, TypedDict, get_args
+from typing import Any, Final, Literal, Self
 
+from nearly.declaration import check_choices, check_names, setting
 from nearly.errors import SettingsError
 
 __all__ = [
@@ -19,9 +20,9 @@ __all__ = [
     "Form",
     "Keeping",
     "Method",
-    "Options",
     "Scheme",
     "Settings",
+    "SignatureSettings",
     "Spacing",
     "TextSettings",
     "Unit",
@@ -49,22 +50,26 @@ class TextSettings:
     white space; then shingles of `k` code points or `k` words.
     """
 
-    unit: Unit = "char"
-    k: int | Literal["auto"] = AUTO
-    form: Form = "NFC"
-    case: Case = "fold"
-    accents: Keeping = "keep"
-    digits: Keeping = "keep"
-    punctuation: Keeping = "keep"
-    mentions: Keeping = "keep"
-    space: Spacing = "collapse"
-    stop_words: tuple[str, ...] = ()
-    raw: bool = False
+    unit: Unit = setting("char", "Make shingles of characters or of words.")
+    k: int | Literal["auto"] = setting(
+        AUTO, "Length of a shingle; auto is 5 characters for short documents, 9 for long ones."
+    )
+    form: Form = setting("NFC", "Unicode normal form of the texts.")
+    case: Case = setting("fold", "Fold upper and lower case, or keep them apart.")
+    accents: Keeping = setting("keep", "Keep or drop accents and other marks on letters.")
+    digits: Keeping = setting("keep", "Keep or drop digits.")
+    punctuation: Keeping = setting("keep", "Keep or drop punctuation.")
+    mentions: Keeping = setting(
+        "keep", "Keep or drop @names and #tags when punctuation is dropped."
+    )
+    space: Spacing = setting(
+        "collapse", "Collapse runs of white space to one space, drop them, or keep them."
+    )
+    stop_words: tuple[str, ...] = setting((), "Words to leave out.")
+    raw: bool = setting(False, "Compare texts exactly as they are, without normalising them.")
 
     def __post_init__(self) -> None:
-        for name, allowed in _CHOICES.items():
-            if hasattr(self, name):
-                _check_choice(name, getattr(self, name), get_args(allowed))
+        check_choices(self)
         if self.k != AUTO and not (_is_whole(self.k) and 1 <= int(self.k) <= LONGEST_SHINGLE):
             raise SettingsError(
                 f"k is {self.k!r}; a shingle has 1 to {LONGEST_SHINGLE} {self.unit}s. "
@@ -82,26 +87,17 @@ class TextSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """What is looked for, and how."""
+class SignatureSettings:
+    """How a set of shingles becomes a signature."""
 
-    text: TextSettings = field(default_factory=TextSettings)
-    threshold: float = 0.8
-    recall: float = 0.99
-    permutations: int = 256
-    bands: int | None = None
-    rows: int | None = None
-    scheme: Scheme = "one-permutation"
-    seed: int = 1
-    all_pairs: bool = False
-    cluster: Clustering = "components"
-    method: Method = "auto"
+    permutations: int = setting(256, "Highest number of positions in a signature.")
+    scheme: Scheme = setting(
+        "one-permutation", "Hash each shingle once, or once per position of the signature."
+    )
+    seed: int = setting(1, "Seed of the hash functions.")
 
     def __post_init__(self) -> None:
-        for name in ("scheme", "cluster", "method"):
-            _check_choice(name, getattr(self, name), get_args(_CHOICES[name]))
-        _check_fraction("threshold", self.threshold, "similarity runs from 0 to 1")
-        _check_open_fraction("recall", self.recall)
+        check_choices(self)
         if not (_is_whole(self.permutations) and 1 <= self.permutations <= MOST_PERMUTATIONS):
             raise SettingsError(
                 f"permutations is {self.permutations!r}; give a whole number from 1 to "
@@ -109,15 +105,52 @@ class Settings:
             )
         if not (_is_whole(self.seed) and 0 <= self.seed < 2**64):
             raise SettingsError(f"seed is {self.seed!r}; give a whole number from 0 to 2**64 - 1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(SignatureSettings):
+    """What is looked for, and how."""
+
+    text: TextSettings = field(default_factory=TextSettings)
+    threshold: float = setting(0.8, "Lowest similarity of a pair, above 0 and at most 1.")
+    within: float | None = setting(
+        None, "Greatest distance of a pair, if the measure is a distance."
+    )
+    recall: float = setting(0.99, "Find at least this share of the pairs at the threshold.")
+    bands: int | None = setting(None, "Number of bands, instead of a recall; goes with rows.")
+    rows: int | None = setting(None, "Number of rows per band; goes with bands.")
+    all_pairs: bool = setting(False, "List every pair of exact copies, not one link per copy.")
+    cluster: Clustering = setting(
+        "components", "Cluster all that is linked, or only what is similar to one leader."
+    )
+    method: Method = setting(
+        "auto", "Join exactly (misses nothing), hash (lsh), or decide by the size of the corpus."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_fraction("threshold", self.threshold, "similarity runs from 0 to 1")
+        _check_within(self.within)
+        _check_open_fraction("recall", self.recall)
         _check_bands(self.bands, self.rows)
 
     @classmethod
     def of(cls, **options: Any) -> Self:
         """From one flat list of options, as a command line or a call gives them."""
-        names = {f.name for f in fields(TextSettings)}
+        names = _names(TextSettings)
+        check_names(options, [*_names(cls), *names])
         text = {name: options.pop(name) for name in list(options) if name in names}
-        _check_names(cls, options)
         return cls(text=TextSettings(**text), **options)
+
+    def check_length(self) -> None:
+        """Refuse bands and rows that no signature is long enough for; tuning may explain them."""
+        if self.bands is not None and self.rows is not None:
+            positions = self.bands * self.rows
+            if positions > MOST_PERMUTATIONS:
+                raise SettingsError(
+                    f"{self.bands} bands of {self.rows} rows need {positions} permutations; "
+                    f"at most {MOST_PERMUTATIONS} are possible"
+                )
 
     def with_k(self, k: int) -> Self:
         """The same settings with `k` decided."""
@@ -135,56 +168,10 @@ class Settings:
         rest = dict(plain)
         text = dict(rest.pop("text", {}))
         text["stop_words"] = tuple(text.get("stop_words", ()))
-        _check_names(cls, rest)
-        _check_names(TextSettings, text)
+        check_names(rest, _names(cls))
+        check_names(text, _names(TextSettings))
         return cls(text=TextSettings(**text), **rest)
 
-    @property
-    def fingerprint(self) -> str:
-        """Sixteen hex digits that differ wherever the answer could."""
-        plain = json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=True)
-        return hashlib.sha256(plain.encode()).hexdigest()[:16]
-
-
-class Options(TypedDict, total=False):
-    """All settings by name, for the signatures of public functions."""
-
-    unit: Unit
-    k: int | Literal["auto"]
-    form: Form
-    case: Case
-    accents: Keeping
-    digits: Keeping
-    punctuation: Keeping
-    mentions: Keeping
-    space: Spacing
-    stop_words: tuple[str, ...]
-    raw: bool
-    threshold: float
-    recall: float
-    permutations: int
-    bands: int | None
-    rows: int | None
-    scheme: Scheme
-    seed: int
-    all_pairs: bool
-    cluster: Clustering
-    method: Method
-
-
-_CHOICES: dict[str, Any] = {
-    "unit": Unit,
-    "form": Form,
-    "case": Case,
-    "accents": Keeping,
-    "digits": Keeping,
-    "punctuation": Keeping,
-    "mentions": Keeping,
-    "space": Spacing,
-    "scheme": Scheme,
-    "cluster": Clustering,
-    "method": Method,
-}
 
 #: What `raw` switches off, and the value that is "off".
 _OFF: dict[str, Any] = {
@@ -210,15 +197,17 @@ def _check_raw(text: TextSettings) -> None:
         object.__setattr__(text, name, off)
 
 
-def _check_choice(name: str, given: object, allowed: tuple[str, ...]) -> None:
-    if given not in allowed:
-        raise SettingsError(f"{name} is {given!r}; choose one of {', '.join(allowed)}")
-
-
 def _check_fraction(name: str, given: object, why: str) -> None:
     if not _is_number(given) or not 0 < given <= 1:  # type: ignore[operator]
         raise SettingsError(
             f"{name} is {given!r}; {why}: give a number above 0 and at most 1, for example 0.8"
+        )
+
+
+def _check_within(given: object) -> None:
+    if given is not None and (not _is_number(given) or not 0 <= given < math.inf):  # type: ignore[operator]
+        raise SettingsError(
+            f"within is {given!r}; a distance is 0 or more: give a number, for example 3"
         )
 
 
@@ -241,18 +230,10 @@ def _check_bands(bands: object, rows: object) -> None:
     for name, given in (("bands", bands), ("rows", rows)):
         if not (_is_whole(given) and given >= 1):  # type: ignore[operator]
             raise SettingsError(f"{name} is {given!r}; give a whole number of at least 1")
-    if bands * rows > MOST_PERMUTATIONS:  # type: ignore[operator]
-        raise SettingsError(
-            f"{bands} bands of {rows} rows need {bands * rows} permutations; "  # type: ignore[operator]
-            f"at most {MOST_PERMUTATIONS} are possible"
-        )
 
 
-def _check_names(kind: type, given: Mapping[str, Any]) -> None:
-    known = [f.name for f in fields(kind)]
-    for name in given:
-        if name not in known:
-            raise SettingsError(f"there is no setting {name!r}; there are {', '.join(known)}")
+def _names(kind: type) -> list[str]:
+    return [f.name for f in fields(kind)]
 
 
 def _is_whole(given: object) -> bool:

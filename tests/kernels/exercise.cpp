@@ -1,4 +1,7 @@
 // Runs every kernel on ordinary and on nasty texts, to be built with sanitisers; prints a digest.
+//
+//     exercise                   texts, each kernel with each option
+//     exercise SEED ROUNDS       arbitrary bytes
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
@@ -9,10 +12,12 @@
 #include "clusters.hpp"
 #include "jaccard.hpp"
 #include "join.hpp"
+#include "normal_form.hpp"
 #include "normalise.hpp"
 #include "overlaps.hpp"
 #include "routes.hpp"
 #include "signatures.hpp"
+#include "signing.hpp"
 
 using namespace nearly;
 
@@ -43,19 +48,42 @@ struct Corpus {
     Texts texts() const { return {offsets, data.data()}; }
 };
 
+static void require(bool holds, const char *what) {
+    if (holds) return;
+    std::fprintf(stderr, "%s\n", what);
+    std::abort();
+}
+
+// Long texts go another way; with a stretch of a few bytes most texts are long.
+constexpr std::size_t SHORT_STRETCH = 5;
+
 template <typename Signer> static std::uint64_t sign_all(const Texts &texts, Shingling shingling, std::size_t positions, std::vector<std::uint32_t> &all) {
-    Shingler shingler(shingling);
-    Signer signer(positions, shingling.seed);
+    const Shingler shingler(shingling);
+    const Signer signer(positions, shingling.seed);
+    SigningShingler<Signer> at_once(shingler, signer), in_stretches(Shingler(shingling, SHORT_STRETCH), signer);
+    std::vector<std::uint32_t> same(positions);
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        const auto hashes = shingler(texts[i], texts.end());
-        if (hashes.size() != shingler.count(texts[i])) std::abort();
-        if (!hashes.empty()) signer(hashes, std::span(all).subspan(i * positions, positions));
+        const auto signature = std::span(all).subspan(i * positions, positions);
+        const std::size_t size = at_once(texts[i], texts.end(), signature);
+        require(size == shingler.count(texts[i]), "a size is not the number of shingles");
+        require(size == in_stretches(texts[i], texts.end(), same), "stretches have another number of shingles");
+        require(std::ranges::equal(signature, same), "stretches have another signature");
     }
     return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
 }
 
+// The sets, made in two ways that have to agree.
+static Sets sets_of(const Texts &texts, Shingling shingling) {
+    Shingler at_once(shingling), in_stretches(shingling, SHORT_STRETCH);
+    const Sets long_ones = shingle_sets(texts, in_stretches, true, LongSet(16));
+    Sets sets = shingle_sets(texts, at_once, true);
+    require(sets.offsets == long_ones.offsets, "sets of long texts have other sizes");
+    require(std::equal(sets.hashes.data, sets.hashes.data + sets.hashes.size, long_ones.hashes.data), "sets of long texts differ");
+    return sets;
+}
+
 static std::uint64_t join_all(const Sets &sets) {
-    const Set all(sets.hashes.get(), static_cast<std::size_t>(sets.offsets.back()));
+    const Set all(sets.hashes.data, sets.hashes.size);
     const std::vector<std::uint8_t> rarities = cell_rarities(count_cells(all, 12));
     std::uint64_t digest = 0;
     for (const Threshold threshold : {Threshold{1, 2}, Threshold{9, 10}, Threshold{1, 1}}) {
@@ -92,19 +120,21 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
         digest += route_keys(documents, all_keys, is_chosen, bands, partitions).keys.size();
     pairs = sorted_unique(pairs, 0, NONE);
 
-    const Sets sets = shingle_sets(texts, shingling, true);
-    const NumberedSets every{documents, sets.offsets, {sets.hashes.get(), static_cast<std::size_t>(sets.offsets.back())}};
+    const Sets sets = sets_of(texts, shingling);
+    const NumberedSets every{documents, sets.offsets, {sets.hashes.data, sets.hashes.size}};
     const NumberedSets few{every.documents.first(9), every.offsets.first(10), every.hashes};
     digest += search(SoughtIndex(few, {1, 2}), every).found.size();
     for (const std::uint32_t many : count_by_similarity(SoughtIndex(few, {0, 1}), every, 10)) digest = digest * 31 + many;
     digest += join_all(sets);
     std::vector<std::uint32_t> as, bs;
     std::vector<double> similarities;
-    const auto set = [&](std::uint64_t i) { return Set(sets.hashes.get() + sets.offsets[i], sets.hashes.get() + sets.offsets[i + 1]); };
-    Comparer comparer;
+    const auto set = [&](std::uint64_t i) { return Set(sets.hashes.data + sets.offsets[i], sets.hashes.data + sets.offsets[i + 1]); };
+    Comparer comparer, large(0);
     for (const std::uint64_t pair : pairs) {
         comparer.take(set(pair >> 32));
+        large.take(set(pair >> 32));
         const double similarity = comparer.similarity(set(static_cast<std::uint32_t>(pair)), {1, 2});
+        require(similarity == large.similarity(set(static_cast<std::uint32_t>(pair)), {1, 2}), "large sets have another similarity");
         if (similarity < 0) continue;
         as.push_back(static_cast<std::uint32_t>(pair >> 32));
         bs.push_back(static_cast<std::uint32_t>(pair));
@@ -118,29 +148,74 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
     return digest + pairs.size();
 }
 
+static std::uint64_t normalise_with(const Texts &texts, const normalise::Options &options) {
+    normalise::StopWords stop_words("ab the word", options.fold_case);
+    normalise::Bytes out(1);
+    normalise::Normaliser normaliser(options, stop_words, out);
+    std::uint64_t digest = 0;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const std::uint8_t *const start = texts[i].data(), *const end = start + texts[i].size();
+        normaliser.document(start, end);
+        digest += static_cast<std::uint64_t>(normalise::settled(start, end, unicode::unsettled_nfc));
+        digest += normalise::mark_runs(start, end, 2).size();
+        const auto ends = normalise::ends_of_pieces(start, end, unicode::unsettled_nfkd, 3);
+        require(texts[i].empty() ? ends.empty() : ends.back() == end - start, "pieces are not the whole text");
+    }
+    return digest + hash_content(out.data, out.size).low;
+}
+
+static normalise::Options options_of(unsigned bits, normalise::Space space) {
+    const auto on = [bits](unsigned bit) { return (bits >> bit & 1) != 0; };
+    return {on(0), on(1), on(2), on(3), on(4), on(5), space};
+}
+
+constexpr normalise::Space SPACES[] = {normalise::Space::keep, normalise::Space::collapse, normalise::Space::drop};
+
 // Every combination of options, with stop words.
 static std::uint64_t normalise_all(const Texts &texts) {
     std::uint64_t digest = 0;
     for (unsigned bits = 0; bits < 64; ++bits)
-        for (const auto space : {normalise::Space::keep, normalise::Space::collapse, normalise::Space::drop}) {
-            const auto on = [bits](unsigned bit) { return (bits >> bit & 1) != 0; };
-            const normalise::Options options{on(0), on(1), on(2), on(3), on(4), on(5), space};
-            normalise::StopWords stop_words("ab the word", options.fold_case);
-            normalise::Bytes out(1);
-            normalise::Normaliser normaliser(options, stop_words, out);
-            for (std::size_t i = 0; i < texts.size(); ++i) {
-                normaliser.document(texts[i].data(), texts[i].data() + texts[i].size());
-                digest += static_cast<std::uint64_t>(normalise::settled(texts[i].data(), texts[i].data() + texts[i].size(), unicode::unsettled_nfc));
-            }
-            digest += hash_content(out.data, out.size).low;
-        }
+        for (const auto space : SPACES) digest += normalise_with(texts, options_of(bits, space));
     return digest;
 }
 
-int main() {
+// Bytes of all kinds: plain, cut and mixed-up UTF-8, surrogates, NUL, overlong and too large ones.
+static std::string arbitrary_bytes(std::mt19937_64 &random) {
+    static const std::vector<std::string> pieces{
+        std::string(1, '\0'), "a", "the ", " ", "é", "日", "\xF0\x9F\x98\x80", "\xC2", "\xE3\x80", "\xF0\x9F\x98", "\xED\xA0\x80",
+        "\xC0\x80", "\xF4\x90\x80\x80", "\xF7\xBF\xBF\xBF", "\xFF", "\x80", "\xBF\xBF", "\xE2\x80\x83", "\xCC\x81", "\xCC\xA7", "İ", "ΐ", "@_"};
+    std::string bytes;
+    const bool only_pieces = random() % 2;
+    for (std::size_t n = random() % 80; n > 0; --n)
+        bytes += only_pieces || random() % 2 ? pieces[random() % pieces.size()] : std::string(1, static_cast<char>(random()));
+    return bytes;
+}
+
+static std::uint64_t fuzz(std::uint64_t seed, std::size_t rounds) {
+    std::uint64_t digest = 0;
+    for (std::size_t round = 0; round < rounds; ++round) {
+        std::mt19937_64 random(seed + round);
+        std::vector<std::string> documents;
+        for (std::size_t n = 10 + random() % 20; n > 0; --n) {
+            documents.push_back(arbitrary_bytes(random));
+            if (random() % 3 == 0) documents.push_back(documents.back() + arbitrary_bytes(random).substr(0, 4));
+        }
+        const Corpus corpus(documents);
+        digest += normalise_with(corpus.texts(), options_of(static_cast<unsigned>(random()), SPACES[random() % 3]));
+        digest += run(corpus.texts(), {random() % 2 ? Unit::word : Unit::character, 1 + random() % 12, random()});
+    }
+    return digest;
+}
+
+static std::uint64_t exercise() {
     const Corpus corpus(make_documents());
     std::uint64_t digest = normalise_all(corpus.texts());
     for (const Unit unit : {Unit::character, Unit::word})
         for (const std::size_t k : {1, 2, 5, 8, 9, 40}) digest += run(corpus.texts(), {unit, k, 1});
+    return digest;
+}
+
+int main(int count, char **given) {
+    const std::uint64_t digest = count == 3 ? fuzz(std::strtoull(given[1], nullptr, 10), std::strtoull(given[2], nullptr, 10)) : exercise();
     std::printf("%llx\n", static_cast<unsigned long long>(digest));
 }

@@ -10,21 +10,21 @@ import numpy as np
 import pyarrow as pa
 
 from nearly.advice.bucket import fill_buckets
-from nearly.advice.sample import SIMILARITIES, Estimate, Sample, Vector, draw_sample
-from nearly.documents.corpus import Corpus, Progress
+from nearly.advice.sample import CLOSENESSES, Estimate, Sample, Vector, draw_sample
+from nearly.documents.corpus import Corpus
 from nearly.engines.local import LocalEngine
 from nearly.errors import SettingsError
+from nearly.measures.base import Measure
+from nearly.progress import Progress
 from nearly.settings import Settings
 from nearly.sources import Skipped, Source
 from nearly.stages.search import BINS
-from nearly.stages.verification import exact_ratio
+from nearly.tabular import Tabular
 from nearly.tuning import cost as costs
 from nearly.tuning.banding import (
     Banding,
-    Similarities,
     approximate_threshold,
     areas,
-    background,
     expected_candidates,
     expected_meetings,
     expected_recall,
@@ -36,8 +36,10 @@ from nearly.tuning.banding import (
     nearest_threshold,
     steepest_point,
 )
-from nearly.tuning.family import Family, MinHash
+from nearly.tuning.family import Family
+from nearly.tuning.hashing import Closenesses
 from nearly.tuning.method import choose_method
+from nearly.wording import count
 
 __all__ = ["Advice", "Choice", "Chooser", "advise", "choose", "explain", "points", "survey"]
 
@@ -59,7 +61,7 @@ class Choice:
     recall: Estimate  # over the pairs that exist
     meetings: float  # of pairs in buckets: a pair that shares three bands meets three times
     candidates: Estimate  # pairs that meet, each counted once
-    in_vain: float  # candidates below the threshold
+    wasted: float  # candidates below the threshold
     seconds: float
     memory: int | None  # bytes; not known without a corpus
 
@@ -69,25 +71,35 @@ class Choice:
             "recall": self.recall._asdict(),
             "meetings": round(self.meetings),
             "candidates": self.candidates._asdict(),
-            "candidates_in_vain": round(self.in_vain),
+            "candidates_in_vain": round(self.wasted),
             "seconds": self.seconds,
             "memory": self.memory,
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Advice:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Advice(Tabular):
     """The best few settings, the best one first, and what they were judged by."""
 
     choices: tuple[Choice, ...]
     threshold: float
     documents: int  # distinct ones
-    similarities: Similarities  # shares of all pairs
+    similarities: Closenesses  # shares of all pairs
     sampled: int | None  # documents that were searched; none without a corpus
     pairs: Estimate | None  # that reach the threshold
     settings: Settings
     skipped: pa.Table  # record, reason
     statistics: dict[str, Any]
+
+    def __repr__(self) -> str:
+        banding = self.best.banding
+        bands, rows = count(banding.bands, "band"), count(banding.rows, "row")
+        return f"Advice: {bands} of {rows} for {count(self.documents, 'document')}"
+
+    def to_arrow(self) -> pa.Table:
+        """One row per setting, the best one first, without the curves."""
+        rows = [choice.to_dict() for choice in self.choices]
+        return pa.Table.from_pylist([{k: v for k, v in r.items() if k != "curve"} for r in rows])
 
     @property
     def best(self) -> Choice:
@@ -118,9 +130,9 @@ def explain(banding: Banding, threshold: float) -> dict[str, Any]:
         "permutations": banding.permutations,
         "agreement": banding.agreement,
         "threshold": threshold,
-        "approximate_threshold": approximate_threshold(bands, rows),
-        "half_point": half_point(bands, rows),
-        "steepest_point": steepest_point(bands, rows),
+        "approximate_threshold": approximate_threshold(banding),
+        "half_point": half_point(banding),
+        "steepest_point": steepest_point(banding),
         "recall_at_threshold": banding.recall(threshold),
         "false_positive_area": beside.false_positive,
         "false_negative_area": beside.false_negative,
@@ -130,12 +142,11 @@ def explain(banding: Banding, threshold: float) -> dict[str, Any]:
 
 def points(banding: Banding, similarities: Sequence[float]) -> list[dict[str, float]]:
     """What becomes of a pair of each of these similarities, and what it costs."""
-    band = MinHash().and_(banding.rows)
     return [
         {
             "similarity": s,
             "candidate": banding.family.probability(s),
-            "meetings": banding.bands * band.probability(s),
+            "meetings": banding.bands * banding.band.probability(s),
             "verified": min(banding.family.probability(s), banding.filter.probability(s)),
             "recall": banding.recall(s),
         }
@@ -143,19 +154,18 @@ def points(banding: Banding, similarities: Sequence[float]) -> list[dict[str, fl
     ]
 
 
-def advise(settings: Settings, chooser: Chooser, documents: int) -> Advice:
-    """From the mathematics alone, for so many documents of which nothing is known."""
+def advise(measure: Measure, settings: Settings, chooser: Chooser, documents: int) -> Advice:
+    """From the mathematics alone, for documents of which nothing but their number is known."""
     if documents < 2:
         raise SettingsError(f"documents is {documents!r}; pairs need at least 2")
-    similarities = background(settings.text.unit)
+    closeness = float(measure.closeness(measure.threshold(settings)))
+    similarities = measure.hashing.pairs
     bandings = choose(
-        settings, chooser, lambda banding: expected_seconds(banding, documents, similarities)
+        measure, settings, chooser, lambda banding: expected_seconds(banding, documents)
     )
     return Advice(
-        choices=tuple(
-            _by_mathematics(b, settings.threshold, documents, similarities) for b in bandings
-        ),
-        threshold=settings.threshold,
+        choices=tuple(_by_mathematics(b, closeness, documents, similarities) for b in bandings),
+        threshold=closeness,
         documents=documents,
         similarities=similarities,
         sampled=None,
@@ -166,23 +176,26 @@ def advise(settings: Settings, chooser: Chooser, documents: int) -> Advice:
     )
 
 
-def choose(settings: Settings, chooser: Chooser, cost: Callable[[Banding], float]) -> list[Banding]:
+def choose(
+    measure: Measure, settings: Settings, chooser: Chooser, cost: Callable[[Banding], float]
+) -> list[Banding]:
     """The settings worth a closer look; of those that meet a goal the cheapest ones."""
-    threshold, recall, most = settings.threshold, settings.recall, settings.permutations
+    closeness = float(measure.closeness(measure.threshold(settings)))
+    recall, most, hashing = settings.recall, settings.permutations, measure.hashing
     if settings.bands is not None and settings.rows is not None:
-        found = [Banding(settings.bands, settings.rows)]
+        found = [Banding(settings.bands, settings.rows, hashing=hashing)]
     elif chooser == "nearest":
-        found = [nearest_threshold(most, threshold)]
+        found = [nearest_threshold(most, closeness, hashing)]
     elif chooser == "area":
-        found = [least_weighted_area(most, threshold)]
+        found = [least_weighted_area(most, closeness, hashing=hashing)]
     else:
-        found = meeting_recall(threshold, recall, most)
-    complete = [explicit(banding.bands, banding.rows, threshold, recall) for banding in found]
+        found = meeting_recall(closeness, recall, most, hashing)
+    complete = [explicit(one.bands, one.rows, closeness, recall, hashing) for one in found]
     return sorted(complete, key=cost)[:FEW]
 
 
 def _by_mathematics(
-    banding: Banding, threshold: float, documents: int, similarities: Similarities
+    banding: Banding, threshold: float, documents: int, similarities: Closenesses
 ) -> Choice:
     recall = expected_recall(banding, threshold, similarities)
     candidates = expected_candidates(banding, documents, similarities)
@@ -193,7 +206,7 @@ def _by_mathematics(
         recall=Estimate(recall, recall, recall),
         meetings=expected_meetings(banding, documents, similarities),
         candidates=Estimate(candidates, candidates, candidates),
-        in_vain=pairs * areas(banding.family, threshold, similarities).false_positive,
+        wasted=pairs * areas(banding.family, threshold, similarities).false_positive,
         seconds=expected_seconds(banding, documents, similarities),
         memory=None,
     )
@@ -201,6 +214,7 @@ def _by_mathematics(
 
 def survey(
     source: Source,
+    measure: Measure,
     settings: Settings,
     engine: LocalEngine,
     skipped: Skipped,
@@ -211,11 +225,13 @@ def survey(
 ) -> Advice:
     """From the corpus itself: some of its documents are searched exactly against all."""
     # What is impossible is said before anything is read.
-    scout = choose(settings, chooser, lambda banding: expected_seconds(banding, MOST_SIGNED))[0]
+    scout = choose(
+        measure, settings, chooser, lambda banding: expected_seconds(banding, MOST_SIGNED)
+    )[0]
     start = time.perf_counter()
     # No signature is needed of these documents, as for an exact run.
     unsigned = replace(settings, method="exact")
-    corpus = engine.load(source, unsigned, Banding(1, 1), skipped, keep=None)
+    corpus = engine.load(source, measure, unsigned, Banding(1, 1), skipped, keep=None)
     size = costs.Corpus(
         documents=len(corpus),
         text=int(corpus.lengths().sum()),
@@ -226,17 +242,19 @@ def survey(
         corpus, scout, sample, seed=settings.seed, threads=engine.threads, progress=progress
     )
     surveyed = _Surveyed(corpus, size, drawn, progress)
-    bandings = choose(settings, chooser, surveyed.cost)
-    method = choose_method(settings, size.documents, size.text, clusters_only=False)
-    partners = drawn.counts[:, _first_bin(settings.threshold) :].sum(axis=1)
+    bandings = choose(measure, settings, chooser, surveyed.cost)
+    method = choose_method(
+        settings, size.documents, size.text, measure.most_to_join, clusters_only=False
+    )
+    partners = drawn.counts[:, surveyed.first_bin :].sum(axis=1)
     return Advice(
-        choices=tuple(surveyed.foretell(banding) for banding in bandings),
-        threshold=settings.threshold,
+        choices=tuple(surveyed.predict(banding) for banding in bandings),
+        threshold=surveyed.closeness,
         documents=drawn.population,
         similarities=drawn.similarities(),
         sampled=len(drawn.documents),
         pairs=drawn.estimate(partners / 2),
-        settings=settings.with_k(corpus.settings.text.whole_k),
+        settings=corpus.measure.decided(settings),
         skipped=skipped.table(),
         statistics={
             "documents": corpus.counts.documents,
@@ -249,16 +267,15 @@ def survey(
     )
 
 
-def _first_bin(threshold: float) -> int:
-    """The first bin of similarity that lies above the threshold, or on it."""
-    return math.ceil(exact_ratio(threshold) * BINS)
-
-
 class _Surveyed:
     """A corpus of which a sample is known: what would a setting do with it?"""
 
     def __init__(self, corpus: Corpus, size: costs.Corpus, sample: Sample, progress: Progress):
         self._corpus, self._size, self._sample, self._progress = corpus, size, sample, progress
+        measure = corpus.measure
+        threshold = measure.closeness(measure.threshold(corpus.settings))
+        self.closeness = float(threshold)
+        self.first_bin = math.ceil(threshold * BINS)  # that lies above the threshold, or on it
         self._lengths = corpus.lengths()[sample.documents]
         everyone = corpus.representatives
         if len(everyone) > MOST_SIGNED:
@@ -269,23 +286,23 @@ class _Surveyed:
     def cost(self, banding: Banding) -> float:
         """Seconds, by the distribution of similarities alone: good for comparing settings."""
         signing = costs.signing_seconds(self._size, banding)
-        meetings = banding.bands * float(self._sample.histogram @ SIMILARITIES**banding.rows)
+        in_a_band = _probabilities(banding.hashing.row) ** banding.rows
+        meetings = banding.bands * float(self._sample.histogram @ in_a_band)
         return costs.seconds(self._size, self._work(banding, signing, meetings))
 
-    def foretell(self, banding: Banding) -> Choice:
-        """Sign with the run's own hash functions, count the buckets, and reckon."""
-        threshold = self._corpus.settings.threshold
+    def predict(self, banding: Banding) -> Choice:
+        """Sign with the run's own hash functions, count the buckets, and calculate."""
         meetings, candidates, signing = self._count(banding)
-        above = slice(_first_bin(threshold), None)
+        above = slice(self.first_bin, None)
         true = float(self._sample.histogram[above] @ _probabilities(banding.family)[above])
         work = self._work(banding, signing, meetings)
         return Choice(
             banding=banding,
-            threshold=threshold,
-            recall=_recall(self._sample, banding, threshold),
+            threshold=self.closeness,
+            recall=_recall(self._sample, banding, self.closeness, self.first_bin),
             meetings=meetings,
             candidates=candidates,
-            in_vain=max(0.0, candidates.value - true),
+            wasted=max(0.0, candidates.value - true),
             seconds=costs.seconds(self._size, work),
             memory=costs.memory(self._size, work),
         )
@@ -318,23 +335,22 @@ class _Surveyed:
 
 
 def _probabilities(family: Family) -> Vector:
-    return np.array([family.probability(s) for s in SIMILARITIES.tolist()])
+    return np.array([family.probability(s) for s in CLOSENESSES.tolist()])
 
 
-def _recall(sample: Sample, banding: Banding, threshold: float) -> Estimate:
+def _recall(sample: Sample, banding: Banding, threshold: float, first: int) -> Estimate:
     """The share of the pairs from the threshold upwards that a run finds.
 
     Two things are uncertain: which documents were drawn, and the luck of the run's hash
     functions. The second is taken at its worst, as if a document's pairs were all found or all
     missed together.
     """
-    first = _first_bin(threshold)
     counts = sample.counts[:, first:]
     partners = counts.sum(axis=1)
     pairs = sample.total(partners) / 2
     if pairs == 0:
         return Estimate(1.0, banding.recall(threshold), 1.0)
-    found = counts @ np.array([banding.recall(s) for s in SIMILARITIES[first:]])
+    found = counts @ np.array([banding.recall(s) for s in CLOSENESSES[first:]])
     estimate = sample.estimate(found, of=partners)
     together = sample.total(partners**2) / sample.total(partners)
     luck = 1.96 * math.sqrt((1 - estimate.value) * together / pairs)

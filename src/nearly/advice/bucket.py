@@ -12,13 +12,11 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from nearly.arrays import matrix_of
-from nearly.documents.corpus import Corpus, Progress
-from nearly.documents.number import Documents
+from nearly.documents.corpus import Corpus
+from nearly.measures.number import Documents
+from nearly.progress import Progress
 from nearly.stages.search import map_blocks
-from nearly.stages.signature import sign
 from nearly.tuning.banding import Banding
 
 __all__ = ["Buckets", "band_keys", "crowding", "fill_buckets"]
@@ -29,12 +27,10 @@ Keys = npt.NDArray[np.uint32]
 def band_keys(
     corpus: Corpus, documents: Documents, banding: Banding, *, threads: int, progress: Progress
 ) -> Keys:
-    """The bucket of each of these documents in each band: a row a document."""
+    """The bucket of each of these documents in each band: one row per document."""
 
     def of_block(block: Documents) -> Keys:
-        batch = pa.record_batch([corpus.texts(block)], names=["text"])
-        keys: Keys = matrix_of(sign(batch, corpus.settings, banding).column("keys"), np.uint32)
-        return keys
+        return corpus.measure.sign(corpus.texts(block), banding).keys
 
     return np.concatenate(list(map_blocks(of_block, corpus, documents, threads, progress)))
 

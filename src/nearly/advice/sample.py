@@ -19,18 +19,20 @@ import numpy as np
 import numpy.typing as npt
 
 from nearly.advice.bucket import band_keys, crowding
-from nearly.documents.corpus import Corpus, Progress
-from nearly.documents.number import Documents
+from nearly.documents.corpus import Corpus
 from nearly.errors import SettingsError, SourceError
-from nearly.stages.search import BINS, count_by_similarity
-from nearly.tuning.banding import Banding, Similarities
+from nearly.measures.number import Documents
+from nearly.progress import Progress
+from nearly.stages.search import BINS, count_by_closeness
+from nearly.tuning.banding import Banding
+from nearly.tuning.hashing import Closenesses
 
-__all__ = ["SIMILARITIES", "Estimate", "Sample", "Vector", "draw_sample"]
+__all__ = ["CLOSENESSES", "Estimate", "Sample", "Vector", "draw_sample"]
 
 Vector = npt.NDArray[np.float64]
 
-#: The middle of each bin of similarity; the last one holds what is 1 exactly.
-SIMILARITIES: Vector = np.append((np.arange(BINS) + 0.5) / BINS, 1.0)
+#: The middle of each bin of closeness; the last one holds what is 1 exactly.
+CLOSENESSES: Vector = np.append((np.arange(BINS) + 0.5) / BINS, 1.0)
 RESAMPLES = 1_000
 
 
@@ -66,12 +68,12 @@ class Sample:
         """The number of pairs of the corpus by similarity, but for those that share nothing."""
         return self._weights @ self.counts / 2
 
-    def similarities(self) -> Similarities:
+    def similarities(self) -> Closenesses:
         """Shares of all pairs by similarity, as `nearly.tuning.banding` takes them."""
         apart = self._weights @ (self.population - 1 - self.counts.sum(axis=1)) / 2
         pairs = np.append(apart, self.histogram)
         shares = pairs / pairs.sum()
-        return list(zip([0.0, *SIMILARITIES.tolist()], shares.tolist(), strict=True))
+        return list(zip([0.0, *CLOSENESSES.tolist()], shares.tolist(), strict=True))
 
     @property
     def _weights(self) -> Vector:
@@ -123,7 +125,7 @@ def draw_sample(
         chances = chance[places]
     drawn, draws = np.unique(places, return_inverse=True)
     documents = population[drawn]
-    counts = count_by_similarity(corpus, documents, threads=threads, progress=progress)
+    counts = count_by_closeness(corpus, documents, threads=threads, progress=progress)
     return Sample(
         population=len(population),
         documents=documents,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nearly.cli import exit_code, report
+from nearly.cli import exit_code
 from nearly.cli.message import say
 from nearly.cli.section import Command, option
+from nearly.wording import count
 
 if TYPE_CHECKING:
     from nearly.plans import Decision
@@ -19,7 +20,7 @@ __all__ = ["apply"]
 
 @click.command(cls=Command)
 @click.argument("plan", type=click.Path(path_type=Path))
-@option("Action", "--yes", is_flag=True, help="Do it; without this, nothing is changed.")
+@option("Action", "--yes", is_flag=True, help="Remove the files; without this, nothing is changed.")
 @option(
     "Action",
     "--trash",
@@ -28,20 +29,20 @@ __all__ = ["apply"]
     help="Move the files to this folder instead of deleting them.",
 )
 def apply(plan: Path, yes: bool, trash: Path | None) -> int:
-    """Show what a PLAN would remove, or with --yes remove it.
+    """Show what a PLAN would remove, or remove it with --yes.
 
-    Every file is hashed again first. What changed since the plan was made is refused, and so
-    is what has no survivor any more.
+    Every file is hashed again first. A file is left alone if it changed since the plan was made, or
+    if its survivor changed or is gone.
 
     \b
     nearly dedup docs/ -o plan.json
     nearly apply plan.json
     nearly apply plan.json --yes --trash removed/
     """
-    from nearly.plans import apply_plan, check_plan, load_plan
+    from nearly.plans import load_plan
 
     loaded = load_plan(plan)
-    decisions = apply_plan(loaded, trash=trash) if yes else check_plan(loaded)
+    decisions = loaded.apply(trash=trash) if yes else loaded.check()
     for decision in decisions:
         _show(decision, "move" if trash else "delete")
     agreed = [d.removal for d in decisions if d.outcome in ("remove", "done")]
@@ -50,7 +51,7 @@ def apply(plan: Path, yes: bool, trash: Path | None) -> int:
     outcome = action if yes else f"would be {action}"
     size = sum(removal.bytes for removal in agreed)
     say(
-        f"{report.count(len(agreed), 'file')} ({size:,} bytes) {outcome}"
+        f"{count(len(agreed), 'file')} ({size:,} bytes) {outcome}"
         + (f", {left:,} left alone" if left else "")
         + ("" if yes or not agreed else "; --yes does it")
     )

@@ -1,11 +1,10 @@
-"""`nearly compare`: two texts side by side."""
+"""`nearly compare`: how two texts differ, side by side and in numbers."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,28 +27,32 @@ __all__ = ["compare"]
 @shared.text_options
 @shared.signature_options
 @option(
-    "Output", "--append", metavar="FILE", type=shared.File, help="Add a line to this table (TSV)."
+    "Output", "--append", metavar="FILE", type=shared.File, help="Add a row to this table (TSV)."
 )
 @shared.json_option
 def compare(a: str, b: str, append: Path | None, as_json: bool, **options: Any) -> int:
-    """Compare two text files A and B; one of them may be - for what is piped in.
+    """Show how two text files A and B differ; one of them can be - for standard input.
 
     \b
     nearly compare a.txt b.txt
     nearly compare a.txt b.txt --unit word --k 3 --append results.tsv
     """
+    from nearly import api
     from nearly.cli.journal import append_comparison
-    from nearly.comparison import compare as compare_texts
 
     arguments = shared.library_arguments(options)
-    comparison = compare_texts(_read(a), _read(b), name_a=a, name_b=b, **arguments)
+    comparison = api.compare(_read(a), _read(b), name_a=a, name_b=b, **arguments)
     if append is not None:
         append_comparison(comparison, append)
     if as_json:
-        click.echo(json.dumps(asdict(comparison)))
-    else:
-        for label, value in _lines(comparison):
-            click.echo(f"{label:<28}{value}")
+        click.echo(json.dumps(comparison.to_dict()))
+        return exit_code.CLEAN
+    from nearly.cli.beside import print_beside
+
+    print_beside(comparison, sys.stdout)
+    click.echo()
+    for label, value in _lines(comparison, is_guessed=options["k"] == "auto"):
+        click.echo(f"{label:<24}{value}")
     return exit_code.CLEAN
 
 
@@ -68,7 +71,7 @@ def _read(name: str) -> str:
         raise UnreadableError(f"{name} cannot be read: {error.strerror or error}.") from error
 
 
-def _lines(comparison: Comparison) -> Iterator[tuple[str, str]]:
+def _lines(comparison: Comparison, *, is_guessed: bool) -> Iterator[tuple[str, str]]:
     from nearly.cli.terminal import harmless, short
 
     unit = f"{comparison.unit} {comparison.k}-shingles"
@@ -77,7 +80,11 @@ def _lines(comparison: Comparison) -> Iterator[tuple[str, str]]:
     yield "shared", f"{comparison.shared:,}"
     yield "Jaccard similarity", short(comparison.jaccard)
     yield "  without stop words", short(comparison.jaccard_without_stop_words)
-    yield "of A, contained in B", short(comparison.containment_of_a)
-    yield "of B, contained in A", short(comparison.containment_of_b)
+    yield "share of A found in B", short(comparison.containment_of_a)
+    yield "share of B found in A", short(comparison.containment_of_b)
     estimate = f"{short(comparison.estimate)} ({comparison.permutations} permutations)"
     yield "estimate by signatures", estimate
+    if is_guessed:
+        yield "k", f"{comparison.k}, by the length of these two texts"
+        yield "", "nearly find takes the mean length of all its documents, and may"
+        yield "", "choose another k: give --k to both for the same similarity"

@@ -12,7 +12,7 @@ __all__ = ["completion"]
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> int:
-    """Print the completion script of a SHELL.
+    """Print the completion script for a SHELL.
 
     \b
     eval "$(nearly completion bash)"                   in ~/.bashrc

@@ -1,19 +1,20 @@
-"""The curve of a setting in a terminal, drawn with blocks over the shares of a corpus's pairs."""
+"""The curve of a setting in a terminal, drawn with blocks above the shares of all pairs."""
 
 import math
 from collections.abc import Iterator
 
-from nearly.tuning.banding import Banding, Similarities
+from nearly.tuning.banding import Banding
+from nearly.tuning.hashing import Closenesses
 
 __all__ = ["curve_lines"]
 
 HEIGHT, WIDTH = 10, 60
-FOUND, IN_VAIN, MISSED = "█", "▒", "░"
+FOUND, WASTED, MISSED = "█", "▒", "░"
 BARS = " ▁▂▃▄▅▆▇█"
 
 
 def curve_lines(
-    banding: Banding, threshold: float, similarities: Similarities, *, is_assumed: bool
+    banding: Banding, threshold: float, similarities: Closenesses, *, is_assumed: bool
 ) -> Iterator[str]:
     """Lines of a plot: the chance of becoming a candidate by similarity, and the pairs below."""
     columns = [(i + 0.5) / WIDTH for i in range(WIDTH)]
@@ -30,12 +31,12 @@ def curve_lines(
     yield f"{'pairs':>8}  {''.join(_bars(similarities))}  {scale}"
     ticks = "".join(f"{tenth / 10:<{WIDTH // 5}g}" for tenth in range(0, 10, 2))
     yield f"{'':>8}  {ticks}1   similarity"
-    yield f"{'':>8}  {FOUND} found  {IN_VAIN} found in vain  {MISSED} missed  ┴ threshold"
+    yield f"{'':>8}  {FOUND} found  {WASTED} wasted  {MISSED} missed  ┴ threshold"
 
 
 def _cell(is_sought: bool, is_found: bool) -> str:
     if is_found:
-        return FOUND if is_sought else IN_VAIN
+        return FOUND if is_sought else WASTED
     return MISSED if is_sought else " "
 
 
@@ -44,8 +45,8 @@ def _axis(threshold: float) -> str:
     return "─" * place + "┴" + "─" * (WIDTH - 1 - place)
 
 
-def _bars(similarities: Similarities) -> Iterator[str]:
-    """One block a column; the highest is all pairs, an empty one none."""
+def _bars(similarities: Closenesses) -> Iterator[str]:
+    """One block per column; the highest is all pairs, an empty one none."""
     shares = [0.0] * WIDTH
     for similarity, share in similarities:
         shares[min(WIDTH - 1, int(similarity * WIDTH))] += share

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from nearly.cli.engine import engine_at_work, is_spark
 from nearly.cli.progress import watched
 from nearly.cli.section import Command, option
 from nearly.errors import SinkError
+from nearly.wording import count
 
 if TYPE_CHECKING:
     from nearly.results import Deduplicated
@@ -37,14 +37,14 @@ PLAN = Path("nearly-plan.json")
     "--output",
     metavar="FILE",
     type=shared.Place,
-    help="Write the clean copy, or plan, to this file.",
+    help="Write the clean copy, or the plan, to this file.",
 )
 @option(
     "Output",
     "--removed",
     metavar="FILE",
     type=shared.Place,
-    help="Write what was removed, and for what.",
+    help="Write the removed documents and their survivors to this file.",
 )
 @option(
     "Output",
@@ -53,15 +53,7 @@ PLAN = Path("nearly-plan.json")
     type=shared.Place,
     help="Write the clusters to this file.",
 )
-@option(
-    "Output",
-    "--keep",
-    metavar="RULE",
-    default="first",
-    show_default=True,
-    help="Of a cluster, keep the first, last, longest, shortest, newest:COLUMN, oldest:COLUMN, "
-    "max:COLUMN or min:COLUMN.",
-)
+@shared.setting("Output", "--keep", metavar="RULE")
 @shared.skipped_option
 @shared.json_option
 @shared.quiet_option
@@ -82,10 +74,10 @@ def dedup(
 ) -> int:
     """Keep one document of each cluster.
 
-    Of a table, the rows that stay are written to the output; a folder of Parquet, Arrow, CSV or
-    JSONL parts is a table. Of a folder of documents, nothing is deleted: a plan is written
-    (nearly-plan.json, unless -o says otherwise), which nearly apply carries out. With Spark every
-    output is a table: a folder of parts, or for what fits in memory one file.
+    For a table, the remaining rows are written to the output; a folder of Parquet, Arrow, CSV or
+    JSONL files is a table. For a folder of documents, no file is deleted: nearly writes a plan
+    (nearly-plan.json, or the file that -o names), and nearly apply carries it out. With Spark,
+    every output is a folder of Parquet files, or a single file if it fits in memory.
 
     \b
     nearly dedup corpus.parquet -o clean.parquet --removed removed.parquet --keep longest
@@ -118,14 +110,14 @@ def dedup(
         if folder is None:
             outcome = _write_copy(result, target, outputs, spark=spark)
         else:
-            outcome = _write_plan(result, folder, Path(target), force=force)
+            outcome = _write_plan(result, Path(target), force=force)
     if as_json:
         with engine_at_work(spark=spark):
             report.print_json(_members(result))
     if not quiet:
         report.say_summary(result, outcome)
-    report.say_skipped(result, skipped)
-    return report.ending(result)
+    report.say_skipped(result.skipped, result.statistics.skipped, skipped)
+    return report.ending(result.statistics.skipped)
 
 
 def _folder(source: tuple[str, ...], *, lines: bool, glob: str | None) -> Path | None:
@@ -146,14 +138,14 @@ def _target(
     if folder is None:
         if output is None:
             raise SinkError(
-                "there is no output; give the file for the clean copy, as in -o clean.parquet"
+                "there is no output; name a file for the clean copy, for example -o clean.parquet"
             )
         report.check_outputs(output, force=force, spark=spark)
         return output
     target = Path(output or PLAN)
     if target.suffix != ".json":
         raise SinkError(
-            f"the output is {str(target)!r}, and of a folder a plan is written, which is JSON; "
+            f"the output is {str(target)!r}, but for a folder nearly writes a plan, which is JSON; "
             "give a name that ends in .json"
         )
     check_place(target, force=force)
@@ -165,38 +157,24 @@ def _write_copy(result: Deduplicated, target: Path | str, outputs: Outputs, *, s
         outputs.write_frame(result.kept, target)
         return f"{_removed(result)}; all others written to {target}"
     kept = outputs.write(result.read_kept(), result.schema, Path(target))
-    return f"{_removed(result)}; {report.count(kept, 'row')} written to {target}"
+    return f"{_removed(result)}; {count(kept, 'row')} written to {target}"
 
 
-def _write_plan(result: Deduplicated, folder: Path, target: Path, *, force: bool) -> str:
-    """Symbolic links are left out: to remove one frees nothing, and none can stand for a file."""
-    from nearly.plans import make_plan, save_plan
-
-    removals = list(_removals(result))
-    planned = [r for r in removals if not any((folder / name).is_symlink() for name in r[:2])]
-    plan = make_plan(folder, planned, result.settings.to_dict())
-    save_plan(plan, target, force=force)
-    size = sum(removal.bytes for removal in plan.removals)
-    links = len(removals) - len(planned)
+def _write_plan(result: Deduplicated, target: Path, *, force: bool) -> str:
+    plan = result.plan()
+    plan.save(target, force=force)
+    links = len(result) - len(plan.removals)
     return (
-        f"{report.count(len(plan.removals), 'file')} to remove ({size:,} bytes)"
-        + (f", {report.count(links, 'symbolic link')} left alone" if links else "")
+        f"{count(len(plan.removals), 'file')} to remove ({plan.bytes:,} bytes)"
+        + (f", {count(links, 'symbolic link')} left alone" if links else "")
         + f"; nothing was deleted: the plan is {target}, and nearly apply {target} shows it"
     )
 
 
-def _removals(result: Deduplicated) -> Iterator[tuple[str, str, float]]:
-    from nearly.sources import name_of_id
-
-    for batch in result.removed.to_batches():
-        for row in batch.to_pylist():
-            yield name_of_id(row["id"]), name_of_id(row["survivor"]), row["similarity"]
-
-
 def _removed(result: Deduplicated) -> str:
     statistics = result.statistics
-    clusters = report.count(statistics["clusters"], "cluster")
-    return f"{report.count(statistics['removed'], 'document')} removed from {clusters}"
+    clusters = count(statistics.clusters, "cluster")
+    return f"{count(len(result), 'document')} removed from {clusters}"
 
 
 def _members(result: Deduplicated) -> dict[str, Any]:
@@ -204,6 +182,6 @@ def _members(result: Deduplicated) -> dict[str, Any]:
         "removed": result.removed,
         "clusters": result.clusters,
         "skipped": result.skipped,
-        "statistics": result.statistics,
+        "statistics": result.statistics.to_dict(),
         "settings": result.settings.to_dict(),
     }

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -15,34 +14,37 @@ from nearly.cli import option as shared
 from nearly.cli.message import say
 from nearly.cli.section import Command, option
 from nearly.errors import MissingError, SettingsError
+from nearly.wording import count
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from nearly.evaluation.agreement import Cut, Evaluation, Linkage
-    from nearly.evaluation.linkage import Linked
+    from nearly.evaluation.agreement import Evaluation
 
 __all__ = ["evaluate", "thresholds_of"]
 
-#: More points than a plot can show are a slip of the pen.
+#: More points than a plot can show are a mistake.
 MOST_THRESHOLDS: Final = 1_000
 
 
 @click.command(cls=Command)
 @click.argument("found", type=click.Path())
-@option("Truth", "--gold", metavar="FILE", required=True, help="Pairs or clusters that are true.")
-@option("Truth", "--documents", metavar="SOURCE", help="Where FOUND was found: all ids that exist.")
-@option("Truth", "--id", metavar="COLUMN", help="The column that names a document there.")
-@option("Truth", "--text", metavar="COLUMN", help="The column that holds the text there.")
 @option(
-    "Measure", "--sweep", metavar="FROM:TO:STEP", help="Also by threshold, such as 0.3:0.95:0.05."
+    "Truth", "--gold", metavar="FILE", required=True, help="The truth: labelled pairs or clusters."
+)
+@option("Truth", "--documents", metavar="SOURCE", help="The source in which FOUND was found.")
+@option("Truth", "--id", metavar="COLUMN", help="Column of this source that names a document.")
+@option("Truth", "--text", metavar="COLUMN", help="Column of this source that holds the text.")
+@option(
+    "Measure",
+    "--sweep",
+    metavar="FROM:TO:STEP",
+    help="Measure also at these thresholds, for example 0.3:0.95:0.05.",
 )
 @option(
     "Output",
     "--plot",
     metavar="FILE",
     type=shared.File,
-    help="Draw the bars and the sweep: .svg, .png or .html.",
+    help="Draw the bars and the sweep to this file: .svg, .png or .html.",
 )
 @shared.json_option
 @shared.force_option
@@ -56,11 +58,11 @@ def evaluate(
     force: bool,
     **columns: str | None,
 ) -> int:
-    """Compare what was found with a labelled truth.
+    """Measure precision and recall against a labelled truth.
 
-    FOUND is a file of pairs or clusters that `nearly find` wrote, or any table with the columns
-    id_a, id_b and perhaps similarity, or id and cluster; so is the truth. Exact copies, which
-    `nearly find` links once, count in full. A SQL query may stand for each of the files.
+    FOUND and the truth are tables with the columns id_a, id_b and optionally similarity (pairs), or
+    id and cluster (clusters), as nearly find writes them. Each can also be a SQL query. Exact
+    copies, which nearly find links only once, count as all their pairs.
 
     \b
     nearly find corpus.parquet --threshold 0.3 -o pairs.parquet
@@ -69,26 +71,24 @@ def evaluate(
     nearly evaluate clusters.csv --gold gold.csv --documents corpus.parquet --json
     """
     from nearly.drawing.curve import check_format
-    from nearly.evaluation import agreement, score
+    from nearly.evaluation import score
+    from nearly.evaluation.truth import evaluate as measure
     from nearly.sinks import check_place
 
     thresholds = thresholds_of(sweep) if sweep is not None else []
     if plot is not None:
         check_format(plot)
         check_place(plot, force=force)
-    linked = _read(found, gold, documents, columns)
-    _check_sweep(linked.found, found, thresholds)
-    measured = agreement.evaluate(linked.found, linked.gold)
-    cuts = agreement.sweep(linked.found, linked.gold, thresholds)
+    measured = measure(found, gold, documents=documents, thresholds=thresholds, **columns)
+    _warn_of_sweep(measured, found, thresholds)
     if plot is not None:
-        _draw(measured, cuts, plot, force=force)
+        _draw(measured, plot, force=force)
     if as_json:
-        unknown = {"unknown_ids": list(linked.unknown)}
-        report.print_json(score.as_members(measured, cuts) | unknown)
+        report.print_json(measured.to_dict())
     else:
-        for line in score.lines(measured, cuts):
+        for line in score.lines(measured):
             click.echo(line)
-    return _say_unknown(linked, gold)
+    return _say_unknown(measured.unknown, gold)
 
 
 def thresholds_of(given: str) -> list[float]:
@@ -111,62 +111,32 @@ def _bad_sweep(given: str, why: str) -> SettingsError:
     return SettingsError(f"the sweep is {given!r}; {why}. Write it like 0.3:0.95:0.05.")
 
 
-def _read(found: str, gold: str, documents: str | None, columns: dict[str, Any]) -> Linked:
-    from nearly.evaluation.linkage import link
-    from nearly.sources import read_table
-
-    with tempfile.TemporaryDirectory(prefix="nearly-") as folder:
-        ours, theirs = (read_table(name, temporary=Path(folder)) for name in (found, gold))
-        ids = None
-        if documents is not None:
-            ids = _ids_of(documents, columns, Path(folder))
-        elif any(columns.values()):
-            raise SettingsError("--id and --text are about --documents. Give it too.")
-        return link(ours, theirs, ids)
-
-
-def _ids_of(documents: str, columns: dict[str, Any], folder: Path) -> pa.ChunkedArray:
-    """The ids of a source, as `nearly find` names them."""
-    import pyarrow as pa
-
-    from nearly.sources import Skipped, open_source
-
-    source = open_source(documents, temporary=folder, **columns)
-    batches = source.documents(Skipped())
-    return pa.chunked_array([batch["id"] for batch in batches], source.id_type)
-
-
-def _check_sweep(found: Linkage, name: str, thresholds: Sequence[float]) -> None:
+def _warn_of_sweep(measured: Evaluation, name: str, thresholds: Sequence[float]) -> None:
     """A sweep cuts pairs again; it cannot bring back those that were never written."""
-    if not thresholds:
-        return
-    if found.similarity is None:
-        raise MissingError(
-            f"a sweep needs the similarity of every pair, and {name} has no column 'similarity'. "
-            "Give the pairs that nearly find wrote with -o."
-        )
-    least = float(found.similarities[found.weights > 0].min(initial=1))
+    least = 1.0 if measured.least is None else measured.least
     below = [threshold for threshold in thresholds if threshold <= least]
     if len(below) > 1:
         say(
             f"The least similar pair of {name} has {least:.4f}, and the sweep begins at "
-            f"{below[0]:g}. If it was found with a higher threshold, what is shown below that "
-            "threshold is not all there is."
+            f"{below[0]:g}. If the pairs were found with a higher threshold, the numbers below it "
+            "are incomplete."
         )
 
 
-def _say_unknown(linked: Linked, gold: str) -> int:
+def _say_unknown(unknown: Sequence[str], gold: str) -> int:
     """Ids of the truth that no document has: listed, left out, and no clean run."""
-    if not linked.unknown:
+    if not unknown:
         return exit_code.CLEAN
-    count = report.count(len(linked.unknown), "id")
-    named = ", ".join(linked.unknown[: report.MOST_NAMED])
-    more = ", …" if len(linked.unknown) > report.MOST_NAMED else ""
-    say(f"{gold} has {count} that no document has, whose rows were left out: {named}{more}")
+    named = ", ".join(unknown[: report.MOST_NAMED])
+    more = ", …" if len(unknown) > report.MOST_NAMED else ""
+    say(
+        f"{gold} has {count(len(unknown), 'id')} that no document has; their rows were left out: "
+        f"{named}{more}"
+    )
     return exit_code.INCOMPLETE
 
 
-def _draw(measured: Evaluation, cuts: Sequence[Cut], plot: Path, *, force: bool) -> None:
+def _draw(measured: Evaluation, plot: Path, *, force: bool) -> None:
     from nearly.drawing.chart import draw
     from nearly.drawing.curve import check_format, render
     from nearly.sinks import Outputs
@@ -177,4 +147,4 @@ def _draw(measured: Evaluation, cuts: Sequence[Cut], plot: Path, *, force: bool)
             "Give the pairs that nearly find wrote with -o."
         )
     with Outputs(force=force) as outputs, outputs.open(plot) as file:
-        file.write(render(draw(measured.bars, cuts), check_format(plot)))
+        file.write(render(draw(measured.bars, measured.cuts), check_format(plot)))

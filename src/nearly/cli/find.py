@@ -13,6 +13,7 @@ from nearly.cli import report
 from nearly.cli.engine import engine_at_work, is_spark
 from nearly.cli.progress import watched
 from nearly.cli.section import Command, option
+from nearly.wording import count
 
 if TYPE_CHECKING:
     from nearly.results import Found
@@ -25,15 +26,8 @@ __all__ = ["find"]
 @shared.source_options
 @shared.text_options
 @shared.search_options
-@option("Search", "--all-pairs", is_flag=True, help="Spell out every pair of exact copies.")
-@option(
-    "Search",
-    "--audit",
-    metavar="NUMBER",
-    type=click.IntRange(min=0),
-    default=0,
-    help="Search so many documents exactly afterwards, to prove the recall.",
-)
+@shared.setting("Search", "--all-pairs")
+@shared.setting("Search", "--audit", kind=click.IntRange(min=0), metavar="NUMBER")
 @shared.signature_options
 @option(
     "Output",
@@ -50,11 +44,19 @@ __all__ = ["find"]
     type=shared.Place,
     help="Write the clusters to this file.",
 )
+@shared.setting("Output", "--difference")
+@option(
+    "Output",
+    "--save",
+    metavar="DIR",
+    type=shared.File,
+    help="Keep the whole result in this folder, for nearly.open in Python.",
+)
 @shared.skipped_option
 @shared.json_option
 @shared.quiet_option
 @shared.force_option
-@option("Output", "--fail-on-found", is_flag=True, help="Exit with 1 when pairs were found.")
+@option("Output", "--fail-on-found", is_flag=True, help="Exit with code 1 if pairs were found.")
 @shared.engine_options
 @shared.run_options
 @shared.debug_option
@@ -62,6 +64,7 @@ def find(
     source: tuple[str, ...],
     output: Path | str | None,
     clusters: Path | str | None,
+    save: Path | None,
     skipped: Path | str | None,
     as_json: bool,
     quiet: bool,
@@ -71,12 +74,12 @@ def find(
 ) -> int:
     """Find every pair of documents that is similar enough.
 
-    SOURCE is a folder, files, a quoted pattern of files, a SQL query, or - for what is piped
-    in. Text files, CSV, TSV, JSON, JSONL, Parquet and Arrow are read, also as .gz and .zst;
-    spreadsheets, tables of SQLite (FILE::TABLE), PDF, Word and OpenDocument files, web pages and
-    mails too. The ending of an output (.parquet, .csv, .tsv, .json, .jsonl, .arrow) says its
-    format. With Spark, an output without such an ending is a folder of Parquet parts; one file,
-    or --json, is for what fits in memory.
+    SOURCE is a folder, one or more files, a quoted pattern, a SQL query, or - for standard input.
+    It reads text files, CSV, TSV, JSON, JSONL, Parquet and Arrow, also compressed as .gz or .zst;
+    spreadsheets, SQLite tables (FILE::TABLE), PDF, Word, OpenDocument and HTML files, and mails.
+    The file extension of an output sets its format: .parquet, .csv, .tsv, .json, .jsonl or .arrow.
+    With Spark, an output without an extension is a folder of Parquet files; a single file and
+    --json are for results that fit in memory.
 
     \b
     nearly find docs/
@@ -91,6 +94,7 @@ def find(
 
     spark = is_spark(options)
     report.check_outputs(output, clusters, skipped, force=force, spark=spark)
+    report.check_folder(save, force=force)
     arguments = shared.library_arguments(options)
     report.announce_terminal(source)
     with Outputs(force=force) as outputs, engine_at_work(spark=spark):
@@ -103,10 +107,12 @@ def find(
             (found.skipped, skipped),
             spark=spark,
         )
+        if save is not None:
+            found.save(save, force=force)
     with engine_at_work(spark=spark):
         _show(found, output, as_json=as_json, quiet=quiet)
-    report.say_skipped(found, skipped)
-    return report.ending(found, fail=fail_on_found and len(found) > 0)
+    report.say_skipped(found.skipped, found.statistics.skipped, skipped)
+    return report.ending(found.statistics.skipped, fail=fail_on_found and len(found) > 0)
 
 
 def _show(found: Found, output: Path | str | None, *, as_json: bool, quiet: bool) -> None:
@@ -116,12 +122,12 @@ def _show(found: Found, output: Path | str | None, *, as_json: bool, quiet: bool
                 "pairs": found.pairs,
                 "clusters": found.clusters,
                 "skipped": found.skipped,
-                "statistics": found.statistics,
+                "statistics": found.statistics.to_dict(),
                 "settings": found.settings.to_dict(),
             }
         )
     elif output is None:
-        from nearly.cli.terminal import print_pairs
+        from nearly.cli.pair import print_pairs
 
         print_pairs(found.top.to_pylist(), sys.stdout)
         # Before the summary, should both go to the same place.
@@ -131,8 +137,8 @@ def _show(found: Found, output: Path | str | None, *, as_json: bool, quiet: bool
 
 
 def _outcome(found: Found, output: Path | str | None, *, as_json: bool) -> str:
-    clusters = report.count(found.statistics["clusters"], "cluster")
-    line = f"{report.count(len(found), 'pair')} in {clusters}"
+    clusters = count(found.statistics.clusters, "cluster")
+    line = f"{count(len(found), 'pair')} in {clusters}"
     if output is not None:
         return f"{line}, written to {output}"
     if not as_json and found.top.num_rows < len(found):

@@ -1,29 +1,20 @@
-"""The options that commands share, each declared once, and what they are turned into.
+"""The options that commands share, and what they are turned into.
 
-Choices and defaults are those of `nearly.settings`, and so is the checking of numbers.
+What an option means, its default and its choices are declared with the settings, and the settings
+check the numbers.
 """
 
 import re
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, Final, TypeVar
 
 import click
 
+from nearly.arguments import Deduplicating, Finding, Reading, Running, Tuning
 from nearly.cli.section import option
-from nearly.settings import (
-    Case,
-    Clustering,
-    Form,
-    Keeping,
-    Method,
-    Scheme,
-    Settings,
-    Spacing,
-    TextSettings,
-    Unit,
-)
+from nearly.declaration import declarations
+from nearly.settings import Settings, TextSettings
 
 __all__ = [
     "File",
@@ -38,6 +29,7 @@ __all__ = [
     "quiet_option",
     "run_options",
     "search_options",
+    "setting",
     "signature_options",
     "skipped_option",
     "source_argument",
@@ -60,6 +52,20 @@ def size(given: str) -> int:
         raise click.BadParameter(f"{given!r} is no size; write it like 500MB or 2GB")
     base = 1024 if found[3] else 1000
     return int(float(found[1]) * base ** ("KMGT".index(found[2]) + 1 if found[2] else 0))
+
+
+#: Less than this is a slip: with --memory 2 somebody means 2GB.
+LEAST_MEMORY: Final = 10**6
+
+
+def memory(given: str) -> int:
+    """A size that a run can work with."""
+    found = size(given)
+    if found < LEAST_MEMORY:
+        raise click.BadParameter(
+            f"{given!r} is {found:,} bytes, and the least is 1MB; write it like 500MB or 2GB"
+        )
+    return found
 
 
 #: A file that a command writes; the sinks say what is wrong with it.
@@ -101,110 +107,95 @@ def _all(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decorated],
     return decorate
 
 
-def _setting(section: str, *names: str, kind: Any = None, **more: Any) -> Any:
-    """An option that is a setting of the same name, with the setting's own default."""
+def setting(
+    section: str, *names: str, kind: Any = None, **more: Any
+) -> Callable[[Decorated], Decorated]:
+    """An option for the setting of the same name, with its meaning, its default and its choices."""
     long = next(name for name in names if name.startswith("--"))
-    field = long.removeprefix("--").replace("-", "_")
-    default = _DEFAULTS[field]
-    shown = more.pop("show_default", default is not None)
-    if get_args(kind):
-        kind = click.Choice(get_args(kind))
+    declared = _DECLARED[long.removeprefix("--").replace("-", "_")]
+    if declared.choices:
+        kind = click.Choice(declared.choices)
     elif kind in (int, float):
-        more["metavar"] = "NUMBER"
-    return option(section, *names, type=kind, default=default, show_default=shown, **more)
+        more.setdefault("metavar", "NUMBER")
+    if declared.default is False:
+        return option(section, *names, is_flag=True, help=declared.meaning, **more)
+    more.setdefault("show_default", declared.default is not None)
+    more.setdefault("help", declared.meaning)
+    return option(section, *names, type=kind, default=declared.default, **more)
 
 
-_DEFAULTS: dict[str, Any] = {f.name: f.default for f in (*fields(Settings), *fields(TextSettings))}
+_DECLARED = {
+    name: declared
+    for kind in (Settings, TextSettings, Reading, Running, Finding, Deduplicating, Tuning)
+    for name, declared in declarations(kind).items()
+}
 
 
 source_options = _all(
-    option("Source", "--id", metavar="COLUMN", help="The column that names a document."),
-    option(
+    setting("Source", "--id", metavar="COLUMN"),
+    setting(
         "Source",
         "--text",
         metavar="COLUMN",
         multiple=True,
         callback=lambda _context, _parameter, given: given or None,
-        help="The column that holds the text; several are joined.",
     ),
-    option("Source", "--glob", metavar="PATTERN", help="Only these files of a folder: '*.txt'."),
-    option("Source", "--lines", is_flag=True, help="Every line is a document."),
-    option(
-        "Source",
-        "--encoding",
-        metavar="auto|NAME",
-        help="What texts are written in, unless it is UTF-8; auto finds it out.",
-    ),
-    option("Source", "--strict", is_flag=True, help="Stop at the first record that is no text."),
+    setting("Source", "--glob", metavar="PATTERN"),
+    setting("Source", "--lines"),
+    setting("Source", "--encoding", metavar="auto|NAME"),
+    setting("Source", "--strict"),
 )
 
 text_options = _all(
-    _setting("Text", "--unit", kind=Unit, help="What a shingle is made of."),
-    _setting("Text", "--k", kind=shingle_length, metavar="NUMBER|auto", help="How many of them."),
-    _setting("Text", "--case", kind=Case, help="Fold capital and small letters, or keep them."),
-    _setting("Text", "--space", kind=Spacing, help="White space: runs become one, none, or stay."),
-    _setting("Text", "--punctuation", kind=Keeping, help="Punctuation marks."),
-    _setting(
-        "Text", "--mentions", kind=Keeping, help="@names and #tags, when punctuation is dropped."
-    ),
-    _setting("Text", "--accents", kind=Keeping, help="Accents and other marks on letters."),
-    _setting("Text", "--digits", kind=Keeping, help="Digits."),
+    setting("Text", "--unit"),
+    setting("Text", "--k", kind=shingle_length, metavar="NUMBER|auto"),
+    setting("Text", "--case"),
+    setting("Text", "--space"),
+    setting("Text", "--punctuation"),
+    setting("Text", "--mentions"),
+    setting("Text", "--accents"),
+    setting("Text", "--digits"),
     option(
         "Text",
         "--stop-words",
         metavar="none|english|FILE",
         default="none",
         show_default=True,
-        help="Words to leave out; a file has one word a line.",
+        help="Words to leave out; a file has one word per line.",
     ),
-    _setting("Text", "--form", kind=Form, help="The Unicode normal form."),
-    _setting("Text", "--raw", is_flag=True, show_default=False, help="Take texts as they stand."),
+    setting("Text", "--form"),
+    setting("Text", "--raw"),
 )
 
 signature_options = _all(
-    _setting("Signature", "--permutations", kind=int, help="The longest signature."),
-    _setting("Signature", "--scheme", kind=Scheme, help="How signatures are made."),
-    _setting("Signature", "--seed", kind=int, help="Another seed, other hash functions."),
+    setting("Signature", "--permutations", kind=int),
+    setting("Signature", "--scheme"),
+    setting("Signature", "--seed", kind=int),
 )
 
 search_options = _all(
-    _setting("Search", "--threshold", "-t", kind=float, help="The least similarity of a pair."),
-    _setting("Search", "--recall", kind=float, help="Find at least this share of such pairs."),
-    _setting(
-        "Search", "--method", kind=Method, help="Join exactly, hash, or take the cheaper way."
-    ),
-    _setting("Search", "--bands", kind=int, help="Bands of a signature, instead of a recall."),
-    _setting("Search", "--rows", kind=int, help="Rows of a band; goes with --bands."),
-    _setting(
-        "Search",
-        "--cluster",
-        kind=Clustering,
-        help="Join all that is linked, or only what is like one leader.",
-    ),
+    setting("Search", "--threshold", "-t", kind=float),
+    setting("Search", "--recall", kind=float),
+    setting("Search", "--method"),
+    setting("Search", "--bands", kind=int),
+    setting("Search", "--rows", kind=int),
+    setting("Search", "--cluster"),
 )
 
 run_options = _all(
-    option(
-        "Run",
-        "--threads",
-        type=click.IntRange(min=1),
-        metavar="NUMBER",
-        show_default="all cores",
-        help="Threads to use.",
-    ),
-    option(
+    setting("Run", "--threads", kind=click.IntRange(min=1), metavar="NUMBER"),
+    setting(
         "Run",
         "--memory",
-        type=size,
+        kind=memory,
         metavar="SIZE",
-        help="Spill to disk beyond this, for example 2GB.",
+        help="Hold at most this much in memory, and spill the rest to disk: 500MB, 2GB.",
     ),
-    option(
+    setting(
         "Run",
         "--temporary",
         metavar="DIR",
-        type=click.Path(exists=True, file_okay=False, writable=True),
-        help="The folder to spill to.",
+        kind=click.Path(exists=True, file_okay=False, writable=True),
     ),
 )
 
@@ -225,20 +216,8 @@ def spark_settings(
 
 
 engine_options = _all(
-    option(
-        "Engine",
-        "--engine",
-        type=click.Choice(["local", "spark"]),
-        show_default="local",
-        help="Where to run: on this machine, or on Apache Spark.",
-    ),
-    option(
-        "Engine",
-        "--master",
-        metavar="URL",
-        show_default="local[*]",
-        help="Spark's master, as spark://host:7077; implies --engine spark.",
-    ),
+    setting("Engine", "--engine", show_default="local"),
+    setting("Engine", "--master", metavar="URL", show_default="local[*]"),
     option(
         "Engine",
         "--spark-conf",
@@ -247,12 +226,7 @@ engine_options = _all(
         callback=spark_settings,
         help="A setting for Spark; may be repeated.",
     ),
-    option(
-        "Engine",
-        "--checkpoint",
-        metavar="DIR",
-        help="Keep what Spark has finished here, to go on from after a stop.",
-    ),
+    setting("Engine", "--checkpoint", metavar="DIR"),
 )
 
 
@@ -267,19 +241,19 @@ debug_option = option(
     is_flag=True,
     expose_value=False,
     callback=_remember,
-    help="Show where an error comes from, with all that Spark says of it.",
+    help="Show the whole trace of an error, with all that Spark says about it.",
 )
 
-force_option = option("Output", "--force", is_flag=True, help="Overwrite outputs that exist.")
+force_option = option("Output", "--force", is_flag=True, help="Overwrite existing outputs.")
 json_option = option("Output", "--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 skipped_option = option(
     "Output",
     "--skipped",
     metavar="FILE",
     type=Place,
-    help="Write the skipped records, and why, to this file.",
+    help="Write skipped records and the reasons to this file.",
 )
-quiet_option = option("Output", "--quiet", is_flag=True, help="No progress and no summary.")
+quiet_option = option("Output", "--quiet", is_flag=True, help="Show no progress and no summary.")
 
 
 def given_source(source: tuple[str, ...]) -> str | list[Path]:
@@ -298,7 +272,7 @@ def library_arguments(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_stop_words(given: str) -> tuple[str, ...]:
-    from nearly.stages.stop_word import ENGLISH, read_stop_words
+    from nearly.measures.stop_word import ENGLISH, read_stop_words
 
     if given == "none":
         return ()

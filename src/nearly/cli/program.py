@@ -14,6 +14,7 @@ from click.exceptions import Exit, NoArgsIsHelpError
 from nearly.cli import exit_code, interrupt
 from nearly.cli.message import complain, say
 from nearly.errors import NearlyError
+from nearly.wording import did_you_mean
 
 __all__ = ["nearly", "run"]
 
@@ -26,11 +27,11 @@ COMMANDS: Final = {
     "find": "Find every pair of similar documents.",
     "dedup": "Write a clean copy of a table, or a plan for a folder.",
     "apply": "Show or carry out the plan for a folder.",
-    "compare": "Compare two text files.",
-    "tune": "Choose bands and rows, and foretell what they do.",
-    "evaluate": "Measure what was found by a labelled truth.",
-    "mentions": "Make such a truth from texts that mention people.",
-    "completion": "Print the completion script of a shell.",
+    "compare": "Show how two text files differ.",
+    "tune": "Choose bands and rows, and predict what they find and cost.",
+    "evaluate": "Measure precision and recall against a labelled truth.",
+    "mentions": "Make a labelled truth from texts that mention people.",
+    "completion": "Print the completion script for a shell.",
 }
 
 
@@ -47,6 +48,18 @@ class Commands(click.Group):
             return None
         command: click.Command = getattr(import_module(f"nearly.cli.{name}"), name)
         return command
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Called by click; names the command that was meant where one is close."""
+        try:
+            return super().resolve_command(context, arguments)
+        except click.UsageError as error:
+            meant = did_you_mean(arguments[0], COMMANDS)
+            if not meant or "mean" in error.message:
+                raise
+            raise click.UsageError(f"{error.message.rstrip('.')}; {meant}", context) from None
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Called by click to write the list of `--help`."""
@@ -65,7 +78,7 @@ def nearly() -> None:
     nearly find docs/                                  similar files of a folder
     nearly find tweets.csv --text text -t 0.7          similar rows of a table
     nearly dedup corpus.parquet -o clean.parquet       a copy without near-duplicates
-    nearly compare a.txt b.txt                         two files side by side
+    nearly compare a.txt b.txt                         how two files differ
     """
 
 
@@ -139,6 +152,7 @@ def _tracing(context: click.Context) -> Iterator[None]:
 
 
 def _one_line(error: click.ClickException) -> str:
-    message = error.format_message().rstrip(".")
+    message = error.format_message()
+    message = message if message.endswith("?") else message.rstrip(".") + "."
     context = getattr(error, "ctx", None)
-    return f"{message}. See {context.command_path} --help." if context else f"{message}."
+    return f"{message} See {context.command_path} --help." if context else message

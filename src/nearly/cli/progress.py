@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nearly.cli import interrupt
 
 if TYPE_CHECKING:
-    from nearly.documents.corpus import Progress
+    from nearly.progress import Progress
 
 __all__ = ["watched"]
 

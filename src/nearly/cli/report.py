@@ -13,17 +13,20 @@ import click
 from nearly.cli import exit_code
 from nearly.cli.message import say
 from nearly.errors import SinkError
+from nearly.wording import count
 
 if TYPE_CHECKING:
-    from nearly.advice.advice import Advice
-    from nearly.results import Deduplicated, Found
+    import pyarrow as pa
+
+    from nearly.results import Deduplicated, Found, Statistics
     from nearly.settings import Settings
     from nearly.sinks import Outputs
+    from nearly.stages.audit import Audit
 
 __all__ = [
     "announce_terminal",
+    "check_folder",
     "check_outputs",
-    "count",
     "ending",
     "print_json",
     "say_skipped",
@@ -44,24 +47,25 @@ def announce_terminal(source: tuple[str, ...]) -> None:
 def say_summary(result: Found | Deduplicated, outcome: str) -> None:
     """What was read, what came of it, and how it was done."""
     statistics = result.statistics
-    if not statistics["documents"] + statistics["skipped"]:
+    if not statistics.documents + statistics.skipped:
         say("no documents")
         return
     for line in (_read(statistics), outcome, _method(result)):
         say(line)
-    for line in _decided(statistics["source"]):
+    for line in _decided(statistics.source or {}):
         say(line)
-    if "audit" in statistics:
-        say(_proof(statistics["audit"]))
+    if statistics.audit is not None:
+        say(_proof(statistics.audit))
 
 
-def _read(statistics: Mapping[str, Any]) -> str:
-    line = count(statistics["documents"], "document")
+def _read(statistics: Statistics) -> str:
+    line = count(statistics.documents, "document")
     for name in ("skipped", "empty"):
-        if statistics[name]:
-            line += f", {statistics[name]:,} {name}"
-    if statistics["copies"]:
-        line += f", {count(statistics['copies'], 'exact copy', 'exact copies')}"
+        number = getattr(statistics, name)
+        if number:
+            line += f", {number:,} {name}"
+    if statistics.copies:
+        line += f", {count(statistics.copies, 'exact copy', 'exact copies')}"
     return line
 
 
@@ -87,33 +91,34 @@ def _decided(source: Mapping[str, Any]) -> Iterator[str]:
 def _method(result: Found | Deduplicated) -> str:
     """The promise that was kept, and what it took."""
     settings, statistics = result.settings, result.statistics
-    seconds = sum(statistics["seconds"].values())
+    seconds = sum(statistics.seconds.values())
     return (
         f"{settings.text.unit} {settings.text.k}-shingles; {_promise(settings, statistics)} "
         f"from {settings.threshold:g} upwards; {seconds:.2f} s"
     )
 
 
-def _proof(audit: Mapping[str, Any]) -> str:
+def _proof(audit: Audit) -> str:
     """What the audit showed."""
     return (
-        f"audit: {count(audit['documents'], 'document')} searched exactly, "
-        f"{audit['found']:,} of their {count(audit['pairs'], 'pair')} found: recall "
-        f"{audit['recall']:.1%} ({audit['low']:.1%} to {audit['high']:.1%}, 95% confidence), "
-        f"precision {audit['precision']:.1%}"
+        f"audit: {count(audit.documents, 'document')} searched exactly, "
+        f"{audit.found:,} of their {count(audit.pairs, 'pair')} found: recall "
+        f"{audit.recall:.1%} ({audit.low:.1%} to {audit.high:.1%}, 95% confidence), "
+        f"precision {audit.precision:.1%}"
     )
 
 
-def _promise(settings: Settings, statistics: Mapping[str, Any]) -> str:
-    if statistics["method"] == "exact":
-        return f"joined exactly ({statistics['why']}): all pairs"
-    from nearly.pipeline import choose_banding
+def _promise(settings: Settings, statistics: Statistics) -> str:
+    if statistics.method == "exact":
+        return f"joined exactly ({statistics.why}): all pairs"
+    from nearly.tuning.banding import Banding
 
-    recall = choose_banding(settings).recall(settings.threshold)
-    found = f"{statistics['bands']} bands of {statistics['rows']} rows"
+    banding = Banding(statistics.bands or 1, statistics.rows or 1, statistics.agreement or 0)
+    recall = banding.recall(settings.threshold)
+    found = f"{statistics.bands} bands of {statistics.rows} rows"
     promise = f"{found} find at least {_percent(recall)} of pairs"
-    if "hubs" in statistics:
-        promise += f" (in a large bucket, of those with its first {statistics['hubs']} documents)"
+    if statistics.hubs is not None:
+        promise += f" (in a large bucket, of those with its first {statistics.hubs} documents)"
     return promise
 
 
@@ -122,15 +127,9 @@ def _percent(share: float) -> str:
     return f"{int(share * 1000) / 10:g}%"
 
 
-def count(number: int, noun: str, nouns: str | None = None) -> str:
-    """`1 pair`, `2,000 pairs`."""
-    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
-
-
-def say_skipped(result: Found | Deduplicated | Advice, listed_in: object | None) -> None:
+def say_skipped(records: pa.Table, total: int, listed_in: object | None) -> None:
     """The first skipped records with their reasons; said even when nothing else is."""
-    total = result.statistics["skipped"]
-    for skipped in result.skipped.slice(0, MOST_NAMED).to_pylist():
+    for skipped in records.slice(0, MOST_NAMED).to_pylist():
         say(f"skipped {skipped['record']}: {skipped['reason']}")
     more = total - min(total, MOST_NAMED)
     if more:
@@ -138,9 +137,9 @@ def say_skipped(result: Found | Deduplicated | Advice, listed_in: object | None)
         say(f"skipped {more:,} more; {where}")
 
 
-def ending(result: Found | Deduplicated | Advice, *, fail: bool = False) -> int:
+def ending(skipped: int, *, fail: bool = False) -> int:
     """The exit code of a run that finished."""
-    if result.statistics["skipped"]:
+    if skipped:
         return exit_code.INCOMPLETE
     return exit_code.FOUND if fail else exit_code.CLEAN
 
@@ -159,6 +158,14 @@ def check_outputs(*places: Path | str | None, force: bool, spark: bool) -> None:
                     "give the name of a file, or --engine spark"
                 )
             check_output(Path(place), force=force)
+
+
+def check_folder(folder: Path | None, *, force: bool) -> None:
+    """Refuse a folder that a result cannot be saved in, before the long work starts."""
+    if folder is not None:
+        from nearly.result_folder import check_target
+
+        check_target(folder, force=force)
 
 
 def write_tables(outputs: Outputs, *tables: tuple[Any, Path | str | None], spark: bool) -> None:

@@ -1,4 +1,4 @@
-"""What people see in a terminal: progress bars, and pairs side by side.
+"""What people see in a terminal: progress bars, and texts that can do no harm.
 
 Texts and names come from anywhere, so none is shown before it is made harmless: a document
 must not be able to move the cursor, change a title or hide what stands before it. rich is
@@ -8,28 +8,28 @@ imported where something is drawn, for it takes a while, and so is all that erro
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, TextIO
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     import rich.progress
-    import rich.text
+    from rich.text import Text
 
-__all__ = ["Bars", "harmless", "print_pairs", "short"]
+__all__ = ["Bars", "harmless", "numbers", "one_line", "short"]
 
 #: Controls, lone surrogates, line breaks of Unicode, and what reverses the direction of text.
 _HARMFUL = re.compile(
     "[\x00-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
 )
-_ELLIPSIS = "…"
-_GAP = "  "
-#: The least width of a text that is worth showing.
-_LEAST_TEXT = 24
 
 
 def harmless(text: str) -> str:
     r"""The text with what a terminal would obey, or not show, spelled out: ESC is \x1b."""
     return _HARMFUL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def one_line(text: str) -> str:
+    """Harmless, and without line breaks."""
+    return harmless(" ".join(text.split()))
 
 
 def short(similarity: float) -> str:
@@ -80,78 +80,56 @@ def _progress() -> rich.progress.Progress:
     from rich import progress
     from rich.console import Console
 
+    console = Console(stderr=True)
+    room = console.width - _NAME - _NUMBERS
+    columns: list[progress.ProgressColumn] = [
+        progress.TextColumn(f"{{task.description:<{_NAME}.{_NAME}}}", markup=False)
+    ]
+    if room >= _LEAST_BAR:
+        columns.append(progress.BarColumn(bar_width=min(_WIDEST_BAR, room)))
     return progress.Progress(
-        progress.TextColumn("{task.description:<14}", markup=False),
-        progress.BarColumn(bar_width=30),
-        progress.TaskProgressColumn(),
-        progress.TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        redirect_stdout=False,
+        *columns, _numbers(), console=console, transient=True, redirect_stdout=False
     )
 
 
-def print_pairs(pairs: Sequence[Mapping[str, Any]], file: TextIO) -> None:
-    """Each pair in two lines, one under the other, so that differences meet the eye."""
-    from rich.cells import cell_len
-    from rich.console import Console
-
-    console = Console(file=file, highlight=False)
-    ids = [_one_line(str(pair[name])) for pair in pairs for name in ("id_a", "id_b")]
-    id_width = min(max(map(cell_len, ids), default=0), max(8, console.width // 3))
-    text_width = max(_LEAST_TEXT, console.width - 6 - id_width - 2 * len(_GAP))
-    for pair in pairs:
-        texts = _side_by_side(_one_line(pair["text_a"]), _one_line(pair["text_b"]), text_width)
-        margins = (short(pair["similarity"]), " " * 6)
-        for margin, name, text in zip(margins, ("id_a", "id_b"), texts, strict=True):
-            line = _line(margin, _cut_left(_one_line(str(pair[name])), id_width), text)
-            console.print(line, soft_wrap=True)
+#: Cells for the name of a stage, and for its numbers with what stands between the columns.
+_NAME, _NUMBERS = 14, 28
+_LEAST_BAR, _WIDEST_BAR = 6, 30
 
 
-def _line(margin: str, name: str, text: rich.text.Text) -> rich.text.Text:
+def _numbers() -> rich.progress.ProgressColumn:
+    """How much is done, which share that is, and the time left; or the time since the start."""
+    from rich import progress
     from rich.text import Text
 
-    return Text.assemble((margin, "bold"), _GAP, (name, "cyan"), _GAP, text)
+    class Numbers(progress.ProgressColumn):
+        def render(self, task: progress.Task) -> Text:
+            return Text(numbers(task.completed, task.total, task.time_remaining, task.elapsed))
+
+    return Numbers()
 
 
-def _one_line(text: str) -> str:
-    return harmless(" ".join(text.split()))
+def numbers(done: float, total: float | None, left: float | None, elapsed: float | None) -> str:
+    """`12.3k of 50.0k  25%  0:12 left` where the total is known, or `0:12` with what is done."""
+    if total is None:
+        return f"{_brief(done)} done  {_time(elapsed)}" if done else _time(elapsed)
+    share = f"{int(100 * done / total) if total else 100}%"
+    counted = f"{_brief(done)} of {_brief(total)}  " if total > 1 else ""
+    return f"{counted}{share}" + ("" if left is None else f"  {_time(left)} left")
 
 
-def _cut_left(name: str, width: int) -> str:
-    """The name in exactly so many cells; of a long path the end says more than the beginning."""
-    from rich.cells import cell_len, set_cell_size
-
-    while cell_len(name) > width:
-        name = _ELLIPSIS + name.removeprefix(_ELLIPSIS)[1:]
-    return set_cell_size(name, width)
-
-
-def _side_by_side(a: str, b: str, width: int) -> tuple[rich.text.Text, rich.text.Text]:
-    """Two texts from the same place on, the differences marked.
-
-    That place is the beginning, unless all that could be shown from there is the same.
-    """
-    from difflib import SequenceMatcher
-
-    from rich.text import Text
-
-    pieces = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
-    first, second = Text(a), Text(b)
-    for kind, start_a, stop_a, start_b, stop_b in pieces:
-        if kind != "equal":
-            first.stylize("bold yellow", start_a, stop_a)
-            second.stylize("bold yellow", start_b, stop_b)
-    same = next((piece[1] for piece in pieces if piece[0] != "equal"), 0)
-    is_seen = same < width * 2 // 3 or same == min(len(a), len(b))
-    # From a bit before the difference on, or further left where that leaves the line half empty.
-    start = 0 if is_seen else max(0, min(same - width // 3, max(len(a), len(b)) - width + 1))
-    return _cut_right(first, start, width), _cut_right(second, start, width)
+def _brief(number: float) -> str:
+    """At most five characters: 9999, 12.3k, 4.0M."""
+    if number < 10_000:
+        return f"{number:.0f}"
+    for sign in "kMG":
+        number /= 1000
+        if number < 999.95:
+            return f"{number:.1f}{sign}"
+    return f"{number / 1000:.1f}T"
 
 
-def _cut_right(text: rich.text.Text, start: int, width: int) -> rich.text.Text:
-    from rich.text import Text
-
-    shown = Text.assemble(_ELLIPSIS, text[start:]) if start else text
-    shown.truncate(width, overflow="ellipsis")
-    return shown
+def _time(seconds: float | None) -> str:
+    minutes, rest = divmod(int(seconds or 0), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -14,7 +14,8 @@ from nearly.cli.message import say
 from nearly.cli.progress import watched
 from nearly.cli.section import Command, option
 from nearly.errors import SettingsError
-from nearly.tuning.banding import approximate_threshold
+from nearly.tuning.banding import Banding, approximate_threshold
+from nearly.wording import count
 
 if TYPE_CHECKING:
     from nearly.advice.advice import Advice, Choice
@@ -33,54 +34,23 @@ AT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
     "-t",
     type=float,
     metavar="NUMBER",
-    show_default="0.8, or with --bands and --rows their own",
-    help="The least similarity of a pair.",
+    show_default="0.8, or the threshold of --bands and --rows",
+    help="Lowest similarity of a pair.",
 )
-@option(
-    "Goal",
-    "--recall",
-    type=float,
-    metavar="NUMBER",
-    default=0.99,
-    show_default=True,
-    help="Find at least this share of the pairs at the threshold.",
-)
-@option(
-    "Goal",
-    "--chooser",
-    type=click.Choice(["goal", "area", "nearest"]),
-    default="goal",
-    show_default=True,
-    help="The recall at the least cost; the least area; or the threshold of the papers.",
-)
-@option("Goal", "--bands", type=int, metavar="NUMBER", help="Explain so many bands, ...")
-@option("Goal", "--rows", type=int, metavar="NUMBER", help="... of so many rows.")
+@shared.setting("Goal", "--recall", kind=float)
+@shared.setting("Goal", "--chooser")
+@option("Goal", "--bands", type=int, metavar="NUMBER", help="Explain this number of bands.")
+@option("Goal", "--rows", type=int, metavar="NUMBER", help="Explain this number of rows per band.")
 @option(
     "Goal",
     "--at",
     type=float,
     multiple=True,
     metavar="NUMBER",
-    help="Similarities to explain the best setting at; may be repeated.",
+    help="Explain the best setting at this similarity; may be repeated.",
 )
-@option(
-    "Goal",
-    "--sample",
-    type=int,
-    metavar="NUMBER",
-    default=500,
-    show_default=True,
-    help="Documents of SOURCE to search exactly.",
-)
-@option(
-    "Goal",
-    "--documents",
-    type=int,
-    metavar="NUMBER",
-    default=1_000_000,
-    show_default=True,
-    help="Without SOURCE: how many documents to reckon with.",
-)
+@shared.setting("Goal", "--sample", kind=int)
+@shared.setting("Goal", "--documents", kind=int)
 @shared.source_options
 @shared.text_options
 @shared.signature_options
@@ -107,11 +77,11 @@ def tune(
     force: bool,
     **options: Any,
 ) -> int:
-    """Choose bands and rows for a goal, and foretell what they do.
+    """Choose bands and rows for a goal, and predict what they will find and cost.
 
-    With a SOURCE, some of its documents are searched exactly against all, and the report is of
-    this corpus. Without one it comes from the mathematics alone. With --bands and --rows one
-    setting is explained.
+    With a SOURCE, some of its documents are searched exactly among all others, and the predictions
+    are about this corpus. Without one they come from the mathematics alone. With --bands and
+    --rows, this setting is explained.
 
     \b
     nearly tune corpus.parquet --threshold 0.8 --recall 0.99
@@ -136,8 +106,8 @@ def tune(
     if not quiet:
         for line in _read(advice):
             say(line)
-    report.say_skipped(advice, skipped)
-    return report.ending(advice)
+    report.say_skipped(advice.skipped, advice.statistics["skipped"], skipped)
+    return report.ending(advice.statistics["skipped"])
 
 
 def _threshold(given: float | None, options: dict[str, Any]) -> dict[str, float]:
@@ -147,7 +117,7 @@ def _threshold(given: float | None, options: dict[str, Any]) -> dict[str, float]
     bands, rows = options["bands"], options["rows"]
     if bands is None or rows is None or min(bands, rows) < 1:
         return {}
-    return {"threshold": approximate_threshold(bands, rows)}
+    return {"threshold": approximate_threshold(Banding(bands, rows))}
 
 
 def _checked(similarities: Sequence[float]) -> Sequence[float]:
@@ -219,11 +189,11 @@ def _choice_lines(advice: Advice) -> Iterator[str]:
             f"{advice.documents:,} distinct documents, of which {advice.sampled:,} were searched"
         )
     else:
-        yield f"for {advice.documents:,} documents of which nothing is known"
+        yield f"for {advice.documents:,} documents about which nothing is known"
     yield ""
     yield (
         f"{'bands x rows':<14}{'at threshold':>13}{'recall':>28}{'candidates':>14}"
-        f"{'in vain':>9}{'time':>9}{'memory':>10}"
+        f"{'wasted':>9}{'time':>9}{'memory':>10}"
     )
     for choice in advice.choices:
         yield _choice_line(choice)
@@ -231,11 +201,11 @@ def _choice_lines(advice: Advice) -> Iterator[str]:
 
 def _choice_line(choice: Choice) -> str:
     banding, candidates = choice.banding, choice.candidates.value
-    vain = f"{choice.in_vain / candidates:.0%}" if candidates else "-"
+    wasted = f"{choice.wasted / candidates:.0%}" if candidates else "-"
     memory = "-" if choice.memory is None else f"{choice.memory / 2**20:,.0f} MiB"
     return (
         f"{f'{banding.bands} x {banding.rows}':<14}{banding.recall(choice.threshold):>13.2%}"
-        f"{_interval(choice.recall):>28}{candidates:>14,.0f}{vain:>9}"
+        f"{_interval(choice.recall):>28}{candidates:>14,.0f}{wasted:>9}"
         f"{f'{choice.seconds:,.1f} s':>9}{memory:>10}"
     )
 
@@ -251,8 +221,8 @@ def _explanation_lines(choice: Choice) -> Iterator[str]:
 
     facts = explain(choice.banding, choice.threshold)
     yield (
-        f"{report.count(facts['bands'], 'band')} of {report.count(facts['rows'], 'row')}: "
-        f"{report.count(facts['permutations'], 'permutation')}, "
+        f"{count(facts['bands'], 'band')} of {count(facts['rows'], 'row')}: "
+        f"{count(facts['permutations'], 'permutation')}, "
         f"of which {facts['agreement']} must agree before a candidate is verified"
     )
     for name, key in (
@@ -277,7 +247,7 @@ def _point_lines(at: Sequence[dict[str, float]]) -> Iterator[str]:
 
 
 def _warn(advice: Advice) -> None:
-    """A setting that misses the recall which is the goal of every run is not passed in silence."""
+    """Says when a setting misses the recall that is the goal."""
     recall = advice.best.banding.recall(advice.threshold)
     if recall < advice.settings.recall:
         say(
@@ -288,7 +258,7 @@ def _warn(advice: Advice) -> None:
 
 def _read(advice: Advice) -> Iterator[str]:
     statistics = advice.statistics
-    line = report.count(statistics["documents"], "document")
+    line = count(statistics["documents"], "document")
     if statistics["copies"]:
         line += f"; {statistics['copies']:,} exact copies are found without a search"
     yield line

@@ -11,21 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearly.documents.number import Documents
+from nearly.measures.base import Measure
+from nearly.measures.number import Documents
 from nearly.settings import Settings
-from nearly.tuning.method import Choice
 
-__all__ = ["Contenders", "Corpus", "Counts", "Named", "Progress"]
-
-
-class Progress(Protocol):
-    """Who wants to know how far a run is."""
-
-    def stage(self, name: str, total: int | None) -> None:
-        """A stage begins; `total` steps, where that is known."""
-
-    def advance(self, steps: int = 1) -> None:
-        """So many more steps are done."""
+__all__ = ["Contenders", "Corpus", "Counts", "Named"]
 
 
 class Contenders(Protocol):
@@ -40,7 +30,7 @@ class Contenders(Protocol):
         """The representative of each of them."""
 
     @property
-    def also(self) -> list[pa.Array]:
+    def rule_column(self) -> list[pa.Array]:
         """The column that a rule looks at."""
 
     def __len__(self) -> int: ...
@@ -62,11 +52,17 @@ class Named(Protocol):
 class Corpus(Contenders, Named, Protocol):
     """Documents that were read, held and perhaps signed, known by their numbers."""
 
-    settings: Settings  # with k decided
-    choice: Choice  # the method, decided
-    representatives: Documents  # the first of each text
-    empty: Documents  # documents without a shingle
-    repeated: Documents  # documents whose id came before
+    @property
+    def measure(self) -> Measure:
+        """How they are compared, with nothing left to decide."""
+
+    @property
+    def settings(self) -> Settings:
+        """With k decided."""
+
+    @property
+    def representatives(self) -> Documents:
+        """The first of each text."""
 
     def rows(self, documents: Documents) -> npt.NDArray[np.int64]:
         """The source's row numbers of these documents, which are given in ascending order."""

@@ -7,10 +7,10 @@ import pyarrow as pa
 from nearly import _kernels
 from nearly.arrays import numbers_of, spans, widened
 
-__all__ = ["id_contents"]
+__all__ = ["id_digests"]
 
 
-def id_contents(ids: pa.Array) -> npt.NDArray[np.uint64]:
+def id_digests(ids: pa.Array) -> npt.NDArray[np.uint64]:
     """Equal for equal ids: whole numbers as they are, hashes of strings."""
     if pa.types.is_integer(ids.type):
         numbers = numbers_of(ids).reshape(-1, 1).astype(np.uint64)

@@ -1,6 +1,8 @@
 """The documents of one run on one machine: texts, ids, keys and sketches, by number."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -8,118 +10,172 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import _kernels
-from nearly.arrays import (
-    column_of,
-    count_characters,
-    matrix_of,
-    narrowed,
-    numbers_of,
-    take_strings,
-    widened,
-)
+from nearly.arrays import column_of, narrowed, numbers_of, take_strings, widened
 from nearly.documents.budget import Budget
 from nearly.documents.corpus import Counts
-from nearly.documents.identity import id_contents
-from nearly.documents.number import Documents, different
-from nearly.documents.readable import Readable
+from nearly.documents.identity import id_digests
+from nearly.documents.readable import Readable, Skips
 from nearly.documents.spool import ColumnStore, RowStore, TextStore
+from nearly.measures.base import Measure, Signed, Weighed
+from nearly.measures.number import Documents, different
 from nearly.settings import Settings
-from nearly.tuning.method import Choice, auto_k
+from nearly.tuning.method import Choice
 
-__all__ = ["LocalCorpus"]
+__all__ = ["LocalCorpus", "Reading"]
 
 
-class LocalCorpus:
-    """Filled in two steps, `add` and `add_signed`, batch by batch in the same order."""
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """Which documents stand for others, and which do not take part."""
 
-    settings: Settings
-    choice: Choice
+    representatives: Documents  # the first of each text
+    copies: Documents  # documents whose text came before
+    originals: Documents  # the representative of each of them
+    empty: Documents  # documents with nothing to compare
+    repeated: Documents  # documents whose id came before
 
-    def __init__(self, source: Readable, sketch_words: int, budget: Budget, folder: Path):
+
+class Reading:
+    """Documents as they come: texts and ids first, then sizes, digests, keys and sketches.
+
+    `add` and `add_weighed` take batches in the same order; `finish` makes a corpus of them.
+    """
+
+    def __init__(self, source: Readable, skipped: Skips, budget: Budget, folder: Path):
         self.source = source
-        self.text_store = TextStore(budget, folder)
-        self.keys = ColumnStore(np.uint32, budget, folder)
-        self.sketches = RowStore(np.uint64, sketch_words, budget, folder)
-        self.also: list[pa.Array] = []
+        self._nothing_skipped = skipped.another()
+        self._budget, self._folder = budget, folder
+        self._texts = TextStore(budget, folder)
         self._rows = RowStore(np.int64, 1, budget, folder)
         self._ids = _id_store(source.id_type, budget, folder)
-        self._id_contents = RowStore(np.uint64, 2, budget, folder)
+        self._id_digests = RowStore(np.uint64, 2, budget, folder)
+        self._rule_column: list[pa.Array] = []
         self._sizes: list[npt.NDArray[np.uint32]] = []
-        self._contents = RowStore(np.uint64, 2, budget, folder)
+        self._digests = RowStore(np.uint64, 2, budget, folder)
+        self._keys = ColumnStore(np.uint32, budget, folder)
+        self._sketches: RowStore | None = None
 
     def __len__(self) -> int:
-        return len(self.text_store)
+        return len(self._texts)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """The next documents: row, id, text, and perhaps the column of a rule."""
+        self._texts.append(batch.column("text"))
+        self._rows.append(numbers_of(batch.column("row")).reshape(-1, 1))
+        self._add_ids(batch.column("id"))
+        if batch.num_columns > 3:
+            self._rule_column.append(batch.column(3))
+
+    def _add_ids(self, ids: pa.Array) -> None:
+        if not self.source.ids_are_unique:
+            self._id_digests.append(id_digests(ids))
+        if isinstance(self._ids, TextStore):
+            self._ids.append(widened(ids))
+        else:
+            self._ids.append(numbers_of(ids).reshape(-1, 1))
+
+    def chunks(self) -> Iterator[pa.LargeStringArray]:
+        """The texts that are there now once more, in the pieces they came in."""
+        return self._texts.chunks()
+
+    def add_weighed(self, weighed: Weighed) -> None:
+        """The next documents, signed or only weighed."""
+        self._sizes.append(weighed.sizes)
+        self._digests.append(weighed.digests)
+        if isinstance(weighed, Signed):
+            if self._sketches is None:
+                width = weighed.sketches.shape[1]
+                self._sketches = RowStore(np.uint64, width, self._budget, self._folder)
+            self._keys.append(weighed.keys)
+            self._sketches.append(weighed.sketches)
+
+    def forget_weighed(self) -> None:
+        """Texts will be weighed again: another k was guessed than all of them ask for."""
+        self._sizes.clear()
+        for store in (self._digests, self._keys, self._sketches):
+            if store is not None:
+                store.clear()
+
+    def finish(self, measure: Measure, settings: Settings, choice: Choice) -> "LocalCorpus":
+        """All documents are in: who is empty, whose id came before, who is a copy of whom."""
+        sizes = np.concatenate([np.empty(0, np.uint32), *self._sizes])
+        roles = _roles(sizes, self._digests.all(), _is_again(self._id_digests, len(sizes)))
+        self._digests.clear()
+        return LocalCorpus(
+            source=self.source,
+            nothing_skipped=self._nothing_skipped,
+            measure=measure,
+            settings=measure.decided(settings),
+            choice=choice,
+            roles=roles,
+            sizes=sizes,
+            text_store=self._texts,
+            id_store=self._ids,
+            row_store=self._rows,
+            keys=self._keys,
+            sketches=self._sketches or RowStore(np.uint64, 0, self._budget, self._folder),
+            rule_column=self._rule_column,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalCorpus:
+    """Documents that were read, in memory or spilled; nothing changes any more."""
+
+    source: Readable
+    nothing_skipped: Skips  # for reading again
+    measure: Measure
+    settings: Settings
+    choice: Choice
+    roles: Roles
+    sizes: npt.NDArray[np.uint32]
+    text_store: TextStore
+    id_store: TextStore | RowStore
+    row_store: RowStore
+    keys: ColumnStore
+    sketches: RowStore
+    rule_column: list[pa.Array]
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def representatives(self) -> Documents:
+        """The first of each text."""
+        return self.roles.representatives
+
+    @property
+    def copies(self) -> Documents:
+        """Documents whose text came before."""
+        return self.roles.copies
+
+    @property
+    def originals(self) -> Documents:
+        """The representative of each of them."""
+        return self.roles.originals
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How many documents of each kind there are."""
+        repeated = len(self.roles.repeated)
+        return Counts(
+            documents=len(self) - repeated,
+            empty=len(self.roles.empty),
+            copies=len(self.copies),
+            repeated=repeated,
+        )
 
     @property
     def is_in_memory(self) -> bool:
         """Whether sketches can be looked up without reading."""
         return self.sketches.is_in_memory
 
-    def add(self, batch: pa.RecordBatch, *, check_ids: bool) -> None:
-        """The next documents: row, id, text, and perhaps one column more."""
-        texts, ids = batch.column("text"), batch.column("id")
-        self.text_store.append(texts)
-        self._rows.append(numbers_of(batch.column("row")).reshape(-1, 1))
-        self._add_ids(ids, check=check_ids)
-        if batch.num_columns > 3:
-            self.also.append(batch.column(3))
-
-    def _add_ids(self, ids: pa.Array, *, check: bool) -> None:
-        if check:
-            self._id_contents.append(id_contents(ids))
-        if isinstance(self._ids, TextStore):
-            self._ids.append(widened(ids))
-        else:
-            self._ids.append(numbers_of(ids).reshape(-1, 1))
-
-    def decide_k(self, settings: Settings) -> Settings:
-        """Settings in which k is a number: the mean length decides where it was 'auto'."""
-        if settings.text.k != "auto":
-            return settings
-        characters = sum(count_characters(texts) for texts in self.text_store.chunks())
-        return settings.with_k(auto_k(settings.text.unit, characters / max(1, len(self))))
-
-    def chunks(self) -> Iterator[pa.RecordBatch]:
-        """The texts that are there now once more, in the pieces they came in."""
-        for texts in self.text_store.chunks():
-            yield pa.record_batch([texts], names=["text"])
-
-    def add_signed(self, signed: pa.RecordBatch) -> None:
-        """The next documents, signed."""
-        self._sizes.append(numbers_of(signed.column("size")))
-        self._contents.append(matrix_of(signed.column("content"), np.uint64))
-        if self.choice.method == "lsh":
-            self.keys.append(matrix_of(signed.column("keys"), np.uint32))
-            self.sketches.append(matrix_of(signed.column("sketch"), np.uint64))
-
-    def finish(self) -> None:
-        """All documents are in: who is empty, whose id came before, who is a copy of whom."""
-        sizes = np.concatenate(self._sizes) if self._sizes else np.empty(0, np.uint32)
-        self._sizes.clear()
-        self.sizes = sizes
-        is_again = _is_again(self._id_contents, len(sizes))
-        self.repeated = np.flatnonzero(is_again).astype(np.uint32)
-        self.empty = np.flatnonzero((sizes == 0) & ~is_again).astype(np.uint32)
-        valid = np.flatnonzero((sizes > 0) & ~is_again).astype(np.uint32)
-        first = valid[_kernels.first_seen(_some(self._contents.all(), valid))]
-        is_copy = first != valid
-        self.representatives = valid[~is_copy]
-        self.copies = valid[is_copy]
-        self.originals = first[is_copy]
-        self._contents.clear()
-        self.counts = Counts(
-            documents=len(self) - len(self.repeated),
-            empty=len(self.empty),
-            copies=len(self.copies),
-            repeated=len(self.repeated),
-        )
-
     def ids(self, documents: Documents) -> pa.Array:
         """The ids of these documents, in the given order."""
         sought, (places,) = different(documents)
-        if isinstance(self._ids, TextStore):
-            return narrowed(take_strings(self._ids.take(sought), places))
-        return column_of(self._ids.take(sought)[places, 0])
+        if isinstance(self.id_store, TextStore):
+            return narrowed(take_strings(self.id_store.take(sought), places))
+        return column_of(self.id_store.take(sought)[places, 0])
 
     def texts(self, documents: Documents) -> pa.LargeStringArray:
         """The texts of these documents, in the given order."""
@@ -138,7 +194,7 @@ class LocalCorpus:
 
     def rows(self, documents: Documents) -> npt.NDArray[np.int64]:
         """The source's row numbers of these documents, which are given in ascending order."""
-        numbers: npt.NDArray[np.int64] = self._rows.take(documents)[:, 0]
+        numbers: npt.NDArray[np.int64] = self.row_store.take(documents)[:, 0]
         return numbers
 
 
@@ -148,13 +204,30 @@ def _id_store(id_type: pa.DataType, budget: Budget, folder: Path) -> TextStore |
     return TextStore(budget, folder)
 
 
-def _is_again(id_contents: RowStore, count: int) -> npt.NDArray[np.bool_]:
+def _roles(
+    sizes: npt.NDArray[np.uint32],
+    digests: npt.NDArray[np.uint64],
+    is_again: npt.NDArray[np.bool_],
+) -> Roles:
+    valid = np.flatnonzero((sizes > 0) & ~is_again).astype(np.uint32)
+    first = valid[_kernels.first_seen(_some(digests, valid))]
+    is_copy = first != valid
+    return Roles(
+        representatives=valid[~is_copy],
+        copies=valid[is_copy],
+        originals=first[is_copy],
+        empty=np.flatnonzero((sizes == 0) & ~is_again).astype(np.uint32),
+        repeated=np.flatnonzero(is_again).astype(np.uint32),
+    )
+
+
+def _is_again(id_digests: RowStore, count: int) -> npt.NDArray[np.bool_]:
     """Whether each document's id came before; none did where ids were not checked."""
-    contents = id_contents.all()
-    id_contents.clear()
-    if len(contents) == 0:
+    digests = id_digests.all()
+    id_digests.clear()
+    if len(digests) == 0:
         return np.zeros(count, bool)
-    again: npt.NDArray[np.bool_] = _kernels.first_seen(contents) != np.arange(count)
+    again: npt.NDArray[np.bool_] = _kernels.first_seen(digests) != np.arange(count)
     return again
 
 

@@ -61,6 +61,9 @@ class Readable(Protocol):
     def rows(self) -> Iterator[pa.RecordBatch]:
         """Every row with its own columns."""
 
+    def facts(self) -> dict[str, Any]:
+        """What was decided about it: columns, encodings, files that were left."""
+
 
 def nothing_read(source: Readable, skipped: Skips) -> UnreadableError:
     """The error of a source of which every record was skipped."""

@@ -38,7 +38,8 @@ class _File:
 
     def append(self, data: Any) -> int:
         """Where it was put."""
-        start, view = self.size, memoryview(data).cast("B")
+        start = self.size
+        view = memoryview(data).cast("B") if data.nbytes else memoryview(b"")
         while len(view):
             written = self._write(view)
             self.size += written
@@ -241,6 +242,10 @@ class ColumnStore:
             if isinstance(block, np.ndarray):
                 self._blocks[i] = _spilled(self._file, block)
         self.held = 0
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self._blocks, self._file, self.held = [], None, 0
 
     def column(self, i: int) -> npt.NDArray[Any]:
         """Column `i` of all documents."""

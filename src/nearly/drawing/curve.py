@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from nearly.errors import SettingsError
-from nearly.tuning.banding import Banding, Similarities, areas
+from nearly.tuning.banding import Banding, areas
+from nearly.tuning.hashing import Closenesses
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
@@ -99,7 +100,7 @@ def check_format(path: Path) -> str:
 
 
 def draw_curve(
-    banding: Banding, threshold: float, similarities: Similarities | None = None
+    banding: Banding, threshold: float, similarities: Closenesses | None = None
 ) -> Drawing:
     """The chance of becoming a candidate, over the shares of a corpus's pairs.
 
@@ -139,7 +140,7 @@ def _areas(banding: Banding, threshold: float) -> Iterator[Shape]:
     yield Polygon([_place(threshold, 1), *missed, _place(1, 1)], FALSE_NEGATIVE)
 
 
-def _histogram(similarities: Similarities) -> Iterator[Shape]:
+def _histogram(similarities: Closenesses) -> Iterator[Shape]:
     """Bars of the logarithm: in any corpus most pairs are near 0, and the others matter."""
     bars = [0.0] * BARS
     for similarity, share in similarities:

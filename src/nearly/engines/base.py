@@ -1,32 +1,45 @@
 """The verbs of an engine: all that needs more than one document at a time.
 
-Row-wise work is in `nearly.stages` and the same everywhere. The pipeline speaks to an engine
-in these verbs only.
+Work on one document is in `nearly.measures` and the same everywhere. The pipeline speaks to an
+engine in these verbs only, and hands on what it does not open: a corpus, and the pairs that were
+found in it.
 """
 
-from collections.abc import Callable
-from fractions import Fraction
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
-from nearly.documents.corpus import Counts, Progress
+from nearly.documents.corpus import Counts
 from nearly.documents.readable import Readable, Skips
+from nearly.measures.base import Measure
+from nearly.progress import Stopwatch
 from nearly.settings import Settings
 from nearly.stages.audit import Audit
 from nearly.stages.survivor import Keep
 from nearly.tuning.banding import Banding
 from nearly.tuning.method import Choice
 
-__all__ = ["Corpus", "Engine"]
+__all__ = ["Cleaned", "Corpus", "Engine", "Found", "NearPairs", "TextReader"]
+
+#: Arrow's on one machine; a lazy frame where the documents lie on many.
+Table = Any
+
+#: From ids to texts, read from the source again; an id that is not there is left out.
+TextReader = Callable[[Iterable[Any]], dict[Any, str]]
 
 
 class Corpus(Protocol):
     """Documents that an engine has read, wherever and however it holds them."""
 
     @property
+    def measure(self) -> Measure:
+        """How they are compared, with nothing left to decide."""
+
+    @property
     def settings(self) -> Settings:
-        """With k decided."""
+        """With what the corpus decided."""
 
     @property
     def choice(self) -> Choice:
@@ -37,65 +50,81 @@ class Corpus(Protocol):
         """How many documents of each kind there are."""
 
 
-class Engine(Protocol):
-    """Where a pipeline runs.
+class NearPairs(Protocol):
+    """Verified pairs of representatives."""
 
-    What passes from verb to verb is the engine's own affair, and `Any` here. Of it the pipeline
-    asks for numbers only: the `len` of pairs and of removed documents, the `count` of clusters.
-    """
+    @property
+    def meetings(self) -> int:
+        """Pairs that met: in a bucket, or by a rare shingle."""
 
-    progress: Progress
-    compared: int  # pairs that met, in a bucket or by a rare shingle
-    verified: int  # of these, pairs whose sets were compared
+    @property
+    def verified(self) -> int:
+        """Of these, pairs that were compared in full."""
+
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """All pairs and clusters as tables; see `schemas.PAIRS` and `schemas.CLUSTERS`."""
+
+    pairs: Table
+    clusters: Table
+    pair_count: int
+    cluster_count: int
+    read_top: Callable[[], pa.Table]  # the most similar near pairs, or copies where all are
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cleaned:
+    """What goes, as tables; see `schemas.REMOVED` and `schemas.CLUSTERS`."""
+
+    removed: Table
+    clusters: Table
+    removed_count: int
+    cluster_count: int
+    read_kept: Callable[[], Any]  # the source again, without the rows of removed documents
+
+
+HeldCorpus = TypeVar("HeldCorpus", bound=Corpus)
+HeldPairs = TypeVar("HeldPairs", bound=NearPairs)
+
+
+class Engine(Protocol[HeldCorpus, HeldPairs]):
+    """Where a pipeline runs. A corpus and its pairs are the engine's own affair."""
+
+    progress: Stopwatch
 
     def load(
         self,
         source: Readable,
+        measure: Measure,
         settings: Settings,
         banding: Banding,
         skipped: Skips,
         *,
         keep: Keep | None,
-    ) -> Corpus:
+    ) -> HeldCorpus:
         """Read and hold documents, sign them where that is the method; find the copies.
 
         Those whose id came before are skipped, and listed. With `keep`, clusters are all that
         will be asked for.
         """
 
-    def join(self, corpus: Any, threshold: Fraction) -> Any:
-        """All pairs of representatives that reach the threshold, none missed."""
+    def near_pairs(self, corpus: HeldCorpus, banding: Banding, *, hubs: int) -> HeldPairs:
+        """Verified pairs of representatives: joined exactly, or found by hashing and verified.
 
-    def candidates(self, corpus: Any, banding: Banding, *, hubs: int) -> Any:
-        """Pairs of representatives that share a bucket and agree enough."""
+        With `hubs`, documents of a large bucket are compared with its first ones only.
+        """
 
-    def verify(self, corpus: Any, candidates: Any, threshold: Fraction) -> Any:
-        """Those of the candidates that reach the threshold, with exact similarity."""
+    def found(self, corpus: HeldCorpus, near: HeldPairs) -> Found:
+        """Pairs of all documents, copies included, and the clusters they form."""
 
-    def give_back_copies(self, corpus: Any, near: Any) -> Any:
-        """The pairs of all documents: copies linked, or spelt out where all pairs are wanted."""
+    def cleaned(self, corpus: HeldCorpus, near: HeldPairs, keep: Keep) -> Cleaned:
+        """One survivor per cluster; what goes is compared with it."""
 
-    def cluster(self, corpus: Any, near: Any, keep: Keep | None) -> Any:
-        """Components, or leaders: by the order of the source, or of who should survive."""
+    def audit(self, corpus: HeldCorpus, near: HeldPairs, documents: int) -> Audit:
+        """What an exact search of this many documents says of the pairs that were found."""
 
-    def remove(self, corpus: Any, near: Any, clusters: Any, keep: Keep) -> Any:
-        """All members of clusters but the best one of each, compared with it."""
-
-    def audit(self, corpus: Any, near: Any, documents: int) -> Audit:
-        """What an exact search of so many documents says of the pairs that were found."""
-
-    # Tables are Arrow on one machine, and lazy frames elsewhere.
-    def pair_table(self, corpus: Any, pairs: Any) -> Any:
-        """See `schemas.PAIRS`."""
-
-    def cluster_table(self, corpus: Any, near: Any, clusters: Any) -> Any:
-        """See `schemas.CLUSTERS`."""
-
-    def removed_table(self, corpus: Any, removed: Any) -> Any:
-        """See `schemas.REMOVED`."""
-
-    def top(self, corpus: Any, near: Any, pairs: Any) -> Callable[[], pa.Table]:
-        """What reads the most similar near pairs, or copies where there are no others."""
-
-    def kept(self, corpus: Any, removed: Any) -> Callable[[], Any]:
-        """What reads the source again, without the rows of removed documents."""
+    def text_reader(self, corpus: HeldCorpus) -> TextReader:
+        """What looks up texts by id later, without holding the corpus."""

@@ -7,36 +7,37 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import _kernels
 from nearly.arrays import spans
 from nearly.documents.budget import Budget
-from nearly.documents.corpus import Progress
-from nearly.documents.local import LocalCorpus
-from nearly.documents.number import Documents, different
+from nearly.documents.local import LocalCorpus, Reading
+from nearly.documents.lookup import read_texts
 from nearly.documents.readable import REPEATED, Readable, Skips, nothing_read
+from nearly.engines.base import Cleaned, Found, TextReader
+from nearly.measures.base import Measure, Weighed
+from nearly.measures.number import Documents
+from nearly.measures.pair import Block, Nearness, Packed, Pairs, gather, join_pairs, split_pairs
+from nearly.measures.work import Workers
+from nearly.progress import Progress, Stopwatch
 from nearly.settings import Settings
 from nearly.stages import table
 from nearly.stages.audit import Audit, audit
 from nearly.stages.candidate import candidates, unique
-from nearly.stages.cluster import Clusters, cluster
-from nearly.stages.copy import link_copies, spell_out_copies
-from nearly.stages.join import Block, Workers, gather, join, memory_of
-from nearly.stages.pair import Packed, Pairs, join_pairs, split_pairs
-from nearly.stages.signature import measure, sign, sketch_words
-from nearly.stages.survivor import Keep, Removed, by_best_copy, rank, survivors
-from nearly.stages.verification import ShingleSets, cut, shingle_sets, verify
+from nearly.stages.cluster import cluster
+from nearly.stages.copy import give_back_copies
+from nearly.stages.survivor import Keep, by_best_copy, rank, survivors
+from nearly.stages.verification import cut, verify_block
 from nearly.tuning.banding import Banding
-from nearly.tuning.method import choose_method, most_text_to_join
+from nearly.tuning.method import Choice, choose_method
 
-__all__ = ["LocalEngine"]
+__all__ = ["LocalEngine", "LocalPairs"]
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -46,16 +47,15 @@ LEAST_ROOM = 2**24  # bytes that a join may take, however small the budget is
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ranked:
-    """Clusters, and the order in which their documents should rather survive."""
+class LocalPairs:
+    """Verified pairs, and what it took to find them."""
 
-    clusters: Clusters
-    order: Documents
+    pairs: Pairs
+    meetings: int
+    verified: int
 
-    @property
-    def count(self) -> int:
-        """How many clusters there are."""
-        return self.clusters.count
+    def __len__(self) -> int:
+        return len(self.pairs)
 
 
 class LocalEngine:
@@ -70,10 +70,8 @@ class LocalEngine:
         memory: int | None = None,
     ):
         self.threads = threads or len(os.sched_getaffinity(0))
-        self.compared = 0
-        self.verified = 0
+        self.progress = Stopwatch(progress)
         self._folder = folder
-        self.progress = progress
         self._budget = Budget(memory)
         self._pool = ThreadPoolExecutor(self.threads)
 
@@ -86,6 +84,7 @@ class LocalEngine:
     def load(
         self,
         source: Readable,
+        measure: Measure,
         settings: Settings,
         banding: Banding,
         skipped: Skips,
@@ -93,82 +92,86 @@ class LocalEngine:
         keep: Keep | None,
     ) -> LocalCorpus:
         """Documents as they come, signed while the next ones are read."""
-        corpus = LocalCorpus(source, sketch_words(banding.permutations), self._budget, self._folder)
         self.progress.stage("read and sign", None)
-        coming = self._hold(corpus, source.documents(skipped, keep.column if keep else None))
-        self._decide(corpus, coming, settings, clusters_only=keep is not None)
-        self._sign(corpus, coming, banding)
-        corpus.finish()
-        for name in corpus.ids(corpus.repeated):
+        reading = Reading(source, skipped, self._budget, self._folder)
+        coming = self._hold(reading, source.documents(skipped, keep.column if keep else None))
+        text, is_all = _read_head(coming, _needed_to_decide(measure, settings))
+        choice = choose_method(
+            settings, len(reading), text, measure.most_to_join, clusters_only=keep is not None
+        )
+        guessed = measure.settled(_mean_extent(measure, reading.chunks()))
+        batches = itertools.chain(reading.chunks(), coming)
+        mean_extent = self._weigh(reading, batches, guessed, choice, banding)
+        decided = guessed if is_all else measure.settled(mean_extent)
+        if decided != guessed:
+            reading.forget_weighed()
+            self._weigh(reading, reading.chunks(), decided, choice, banding)
+        corpus = reading.finish(decided, settings, choice)
+        for name in corpus.ids(corpus.roles.repeated):
             skipped.add(f"id {name}", REPEATED)
         if len(corpus) == 0 and len(skipped):
             raise nothing_read(source, skipped)
         return corpus
 
-    def _sign(
-        self, corpus: LocalCorpus, coming: Iterator[pa.RecordBatch], banding: Banding
-    ) -> None:
-        """What was held while deciding, then what comes; the exact method needs sizes only."""
+    def _hold(
+        self, reading: Reading, documents: Iterator[pa.RecordBatch]
+    ) -> Iterator[pa.LargeStringArray]:
+        for batch in documents:
+            reading.add(batch)
+            self._budget.check()
+            yield batch.column("text")
 
-        def sign_or_measure(batch: pa.RecordBatch) -> pa.RecordBatch:
-            if corpus.choice.method == "exact":
-                return measure(batch, corpus.settings)
-            return sign(batch, corpus.settings, banding)
+    def _weigh(
+        self,
+        reading: Reading,
+        batches: Iterable[pa.LargeStringArray],
+        measure: Measure,
+        choice: Choice,
+        banding: Banding,
+    ) -> float:
+        """Sign documents, or only weigh them for an exact run; the mean extent of all of them."""
 
-        batches = itertools.chain(corpus.chunks(), coming)
-        for signed in self._map(sign_or_measure, batches):
-            corpus.add_signed(signed)
+        def of_batch(texts: pa.LargeStringArray) -> tuple[Weighed, int]:
+            is_exact = choice.method == "exact"
+            weighed = measure.weigh(texts) if is_exact else measure.sign(texts, banding)
+            return weighed, measure.extent(texts)
+
+        extent = 0
+        for weighed, more in self._map(of_batch, batches):
+            reading.add_weighed(weighed)
+            extent += more
             self.progress.advance()
             self._budget.check()
+        return extent / max(1, len(reading))
 
-    def _decide(
-        self,
-        corpus: LocalCorpus,
-        coming: Iterator[pa.RecordBatch],
-        settings: Settings,
-        *,
-        clusters_only: bool,
-    ) -> None:
-        """Read on until k and the method can be decided: to the end, or to enough for hashing."""
-        most = 0 if settings.method != "auto" else most_text_to_join(settings)
-        text = 0
-        while text <= most or settings.text.k == "auto":
-            batch = next(coming, None)
-            if batch is None:
-                break
-            offsets, _ = spans(batch.column("text"))
-            text += int(offsets[-1] - offsets[0])
-        corpus.settings = corpus.decide_k(settings)
-        corpus.choice = choose_method(settings, len(corpus), text, clusters_only=clusters_only)
+    def near_pairs(self, corpus: LocalCorpus, banding: Banding, *, hubs: int) -> LocalPairs:
+        """Joined in blocks that fit in memory, or met in buckets band by band and verified."""
+        threshold = corpus.measure.threshold(corpus.settings)
+        if corpus.choice.method == "exact":
+            return self._join(corpus, threshold)
+        met, meetings = self.candidates(corpus, banding, hubs=hubs)
+        return LocalPairs(
+            pairs=self._verify(corpus, met, threshold), meetings=meetings, verified=len(met)
+        )
 
-    def _hold(
-        self, corpus: LocalCorpus, documents: Iterator[pa.RecordBatch]
-    ) -> Iterator[pa.RecordBatch]:
-        for batch in documents:
-            corpus.add(batch, check_ids=not corpus.source.ids_are_unique)
-            self._budget.check()
-            yield batch
-
-    def candidates(self, corpus: LocalCorpus, banding: Banding, *, hubs: int) -> Packed:
-        """Band by band; a pair that shares several buckets is kept once."""
+    def candidates(self, corpus: LocalCorpus, banding: Banding, *, hubs: int) -> tuple[Packed, int]:
+        """Pairs that share a bucket and agree enough, each once; and how many met at all."""
         self.progress.stage("candidates", banding.bands)
 
         def of_band(band: int) -> tuple[Packed, int]:
-            return self._band_candidates(corpus, band, banding, hubs)
+            return _band_candidates(corpus, band, banding, hubs)
 
         found: list[Packed] = []
-        pending = 0
+        pending = meetings = 0
         width = None if corpus.is_in_memory else 1
-        for pairs, compared in self._map(of_band, range(banding.bands), width):
-            self.compared += compared
+        for pairs, met in self._map(of_band, range(banding.bands), width):
+            meetings += met
             found.append(pairs)
             pending += len(pairs)
             if pending > MOST_PENDING:
                 found, pending = [self._unique(found)], 0
             self.progress.advance()
-        pairs = self._unique(found)
-        self.verified += len(pairs)
-        return pairs
+        return self._unique(found), meetings
 
     def _unique(self, found: list[Packed]) -> Packed:
         """Each pair once, in order: every thread takes a range of pairs."""
@@ -179,132 +182,110 @@ class LocalEngine:
         ranges = itertools.pairwise([0, *cuts, 2**64 - 1])
         return np.concatenate(list(self._map(lambda part: unique(pairs, *part), ranges)))
 
-    def _band_candidates(
-        self,
-        corpus: LocalCorpus,
-        band: int,
-        banding: Banding,
-        hubs: int,
-    ) -> tuple[Packed, int]:
-        documents = corpus.representatives
-        keys = corpus.keys.column(band)[documents]
-        if corpus.is_in_memory:
-            return candidates(keys, documents, corpus.sketches.all(), banding, hubs=hubs)
-        # Only documents that share a bucket are worth a read; there they have new numbers.
-        crowded = _kernels.shared_keys(keys)
-        keys, documents = keys[crowded], documents[crowded]
-        numbers = np.arange(len(documents), dtype=np.uint32)
-        sketches = corpus.sketches.take(documents)
-        pairs, compared = candidates(keys, numbers, sketches, banding, hubs=hubs)
-        first, second = split_pairs(pairs)
-        return join_pairs(documents[first], documents[second]), compared
-
-    def join(self, corpus: LocalCorpus, threshold: Fraction) -> Pairs:
-        """All pairs that reach the threshold, by the exact join, in blocks that fit in memory."""
+    def _join(self, corpus: LocalCorpus, threshold: Fraction) -> LocalPairs:
         self.progress.stage("join", None)
-        documents = corpus.representatives
-        documents = documents[np.argsort(corpus.sizes[documents], kind="stable")]
-        shingles = int(corpus.sizes[documents].sum(dtype=np.int64))
-        needed = memory_of(len(documents), shingles, threshold, self.threads)
-        room = max(self._budget.limit, LEAST_ROOM)
-        count = 1 if needed <= room else 4 * needed // room
-        ends = np.cumsum(corpus.sizes[documents], dtype=np.int64) * count // (shingles + 1)
-        blocks = np.split(documents, np.flatnonzero(np.diff(ends)) + 1)
-        loads = [partial(self._load_block, corpus, np.sort(block)) for block in blocks]
-        # Blocks are asked for more than once; where all fits in one, it is made once.
-        kept = [cache(load) for load in loads] if len(loads) == 1 else loads
+        blocks = [partial(_load_block, corpus, part) for part in self._cut(corpus, threshold)]
         parts = []
-        for part in join(kept, threshold, Workers(self._map, self.threads)):
-            self.compared += part.met
-            self.verified += part.verified
+        for part in corpus.measure.join(blocks, threshold, Workers(self._map, self.threads)):
             self.progress.advance()
             parts.append(part)
-        return gather(parts)
-
-    def _load_block(self, corpus: LocalCorpus, documents: Documents) -> Block:
-        size = max(1, -(-len(documents) // (4 * self.threads)))
-        slices = [documents[start : start + size] for start in range(0, len(documents), size)]
-
-        def of_slice(part: Documents) -> ShingleSets:
-            return shingle_sets(corpus.text_store.take(part), corpus.settings, in_order=True)
-
-        parts = list(self._map(of_slice, slices))
-        sizes = [np.diff(offsets) for offsets, _ in parts]
-        return Block(
-            documents=documents,
-            offsets=np.cumsum(np.concatenate([np.zeros(1, np.int64), *sizes])),
-            hashes=np.concatenate([np.empty(0, np.uint64), *(hashes for _, hashes in parts)]),
+        return LocalPairs(
+            pairs=gather(parts),
+            meetings=sum(part.meetings for part in parts),
+            verified=sum(part.verified for part in parts),
         )
 
-    def verify(self, corpus: LocalCorpus, candidates: Packed, threshold: Fraction) -> Pairs:
-        """Block by block, so that no more sets are held than fit."""
-        self.progress.stage("verify", len(candidates))
-        first, second = split_pairs(candidates)
-        similarity = np.empty(len(candidates))
+    def _cut(self, corpus: LocalCorpus, threshold: Fraction) -> list[Documents]:
+        """Documents of like size in blocks, as few as can be joined in memory."""
+        documents = corpus.representatives
+        documents = documents[np.argsort(corpus.sizes[documents], kind="stable")]
+        sizes = np.cumsum(corpus.sizes[documents], dtype=np.int64)
+        total = int(sizes[-1]) if len(sizes) else 0
+        needed = corpus.measure.join_memory(len(documents), total, threshold, self.threads)
+        room = max(self._budget.limit, LEAST_ROOM)
+        count = 1 if needed <= room else 4 * needed // room
+        return np.split(documents, np.flatnonzero(np.diff(sizes * count // (total + 1))) + 1)
+
+    def _verify(self, corpus: LocalCorpus, met: Packed, threshold: Fraction) -> Pairs:
+        first, second = split_pairs(met)
+        nearness = self._compare(corpus, met, threshold)
+        near = ~np.isnan(nearness)
+        return Pairs(first=first[near], second=second[near], nearness=nearness[near])
+
+    def _compare(
+        self, corpus: LocalCorpus, packed: Packed, threshold: Fraction | None = None
+    ) -> Nearness:
+        """Block by block, so that no more is held than fits; NaN below the threshold."""
+        self.progress.stage("verify", len(packed))
+        first, second = split_pairs(packed)
+        nearness = np.empty(len(packed))
         blocks = cut(first, second, corpus.lengths())
 
-        def of_block(block: slice) -> npt.NDArray[np.float64]:
-            documents, (a, b) = different(first[block], second[block])
-            return verify(corpus.text_store.take(documents), a, b, corpus.settings, threshold)
+        def of_block(block: slice) -> Nearness:
+            read = corpus.text_store.take
+            return verify_block(corpus.measure, read, first[block], second[block], threshold)
 
         for block, found in zip(blocks, self._map(of_block, blocks), strict=True):
-            similarity[block] = found
+            nearness[block] = found
             self.progress.advance(len(found))
-        kept = similarity >= 0
-        return Pairs(first=first[kept], second=second[kept], similarity=similarity[kept])
+        return nearness
 
-    def give_back_copies(self, corpus: LocalCorpus, near: Pairs) -> Pairs:
-        """Linked to their representatives, or spelt out as all pairs."""
-        give_back = spell_out_copies if corpus.settings.all_pairs else link_copies
-        return give_back(near, corpus.copies, corpus.originals)
+    def found(self, corpus: LocalCorpus, near: LocalPairs) -> Found:
+        """Copies are linked to their representatives, or listed as all pairs."""
+        self.progress.stage("cluster", None)
+        pairs = give_back_copies(
+            near.pairs,
+            corpus.copies,
+            corpus.originals,
+            corpus.measure.same,
+            all_pairs=corpus.settings.all_pairs,
+        )
+        order = np.arange(len(corpus), dtype=np.uint32)
+        clusters = cluster(
+            near.pairs, corpus.copies, corpus.originals, order, corpus.settings.cluster
+        )
+        self.progress.stage("tables", None)
+        id_type = corpus.source.id_type
+        # Read at once: a result must not hold on to the corpus.
+        top = table.top_table(corpus, near.pairs if len(near) else pairs, corpus.measure, id_type)
+        return Found(
+            pairs=table.pair_table(corpus, pairs, corpus.measure, id_type),
+            clusters=table.cluster_table(corpus, clusters, near.pairs, corpus.measure, id_type),
+            pair_count=len(pairs),
+            cluster_count=clusters.count,
+            read_top=lambda: top,
+        )
 
-    def cluster(self, corpus: LocalCorpus, near: Pairs, keep: Keep | None) -> Ranked:
-        """Components or leaders; these lead in the order of the source, or of the rule."""
-        if keep is None:
-            order = leading = np.arange(len(corpus), dtype=np.uint32)
-        else:
-            order = rank(corpus, near, keep)
-            leading = by_best_copy(order, corpus)
+    def cleaned(self, corpus: LocalCorpus, near: LocalPairs, keep: Keep) -> Cleaned:
+        """Leaders lead, and survivors stay, in the order of the rule."""
+        self.progress.stage("cluster", None)
+        order = rank(corpus, near.pairs, keep)
+        leading = by_best_copy(order, corpus)
         method = corpus.settings.cluster
-        clusters = cluster(near, corpus.copies, corpus.originals, leading, method)
-        return Ranked(clusters=clusters, order=order)
-
-    def remove(
-        self,
-        corpus: LocalCorpus,
-        near: Pairs,  # noqa: ARG002 (the order was made of it)
-        clusters: Ranked,
-        keep: Keep,  # noqa: ARG002 (and by it)
-    ) -> Removed:
-        """The best ones of the order that came with the clusters stay."""
-        return survivors(corpus, clusters.clusters, clusters.order, partial(self.verify, corpus))
-
-    def audit(self, corpus: LocalCorpus, near: Pairs, documents: int) -> Audit:
-        """Search so many documents exactly."""
-        seed, threads, progress = corpus.settings.seed, self.threads, self.progress
-        return audit(corpus, near, documents, seed=seed, threads=threads, progress=progress)
-
-    def pair_table(self, corpus: LocalCorpus, pairs: Pairs) -> pa.Table:
-        """See `tables`."""
-        return table.pair_table(corpus, pairs, corpus.source.id_type)
-
-    def cluster_table(self, corpus: LocalCorpus, near: Pairs, clusters: Ranked) -> pa.Table:
-        """See `tables`."""
-        return table.cluster_table(corpus, clusters.clusters, near, corpus.source.id_type)
-
-    def removed_table(self, corpus: LocalCorpus, removed: Removed) -> pa.Table:
-        """See `tables`."""
-        return table.removed_table(corpus, removed, corpus.source.id_type)
-
-    def top(self, corpus: LocalCorpus, near: Pairs, pairs: Pairs) -> Callable[[], pa.Table]:
-        """Read at once: a result must not hold on to the corpus."""
-        top = table.top_table(corpus, near if len(near) else pairs, corpus.source.id_type)
-        return lambda: top
-
-    def kept(self, corpus: LocalCorpus, removed: Removed) -> Callable[[], Iterator[pa.RecordBatch]]:
-        """Holds on to the source and to row numbers, not to the corpus."""
+        clusters = cluster(near.pairs, corpus.copies, corpus.originals, leading, method)
+        compare = partial(self._compare, corpus)
+        removed = survivors(corpus, clusters, order, compare, corpus.measure.same)
+        self.progress.stage("tables", None)
         source, rows = corpus.source, corpus.rows(removed.documents)
-        return lambda: table.without_rows(source.rows(), rows)
+        id_type = source.id_type
+        return Cleaned(
+            removed=table.removed_table(corpus, removed, corpus.measure, id_type),
+            clusters=table.cluster_table(corpus, clusters, near.pairs, corpus.measure, id_type),
+            removed_count=len(removed),
+            cluster_count=clusters.count,
+            # Holds on to the source and to row numbers, not to the corpus.
+            read_kept=lambda: table.without_rows(source.rows(), rows),
+        )
+
+    def audit(self, corpus: LocalCorpus, near: LocalPairs, documents: int) -> Audit:
+        """Search some documents exactly."""
+        self.progress.stage("audit", None)
+        seed, threads, progress = corpus.settings.seed, self.threads, self.progress
+        return audit(corpus, near.pairs, documents, seed=seed, threads=threads, progress=progress)
+
+    def text_reader(self, corpus: LocalCorpus) -> TextReader:
+        """Reads the source again, up to the last text that is asked for."""
+        return partial(read_texts, corpus.source, corpus.nothing_skipped)
 
     def _map(
         self, function: Callable[[Given], Made], items: Iterable[Given], width: int | None = None
@@ -317,3 +298,52 @@ class LocalEngine:
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
+
+
+def _needed_to_decide(measure: Measure, settings: Settings) -> int | None:
+    """Bytes of text that must be exceeded before the method is known; None: nothing is needed."""
+    if settings.method == "auto":
+        return measure.most_to_join
+    return None if measure.is_settled else 0
+
+
+def _read_head(coming: Iterator[pa.LargeStringArray], needed: int | None) -> tuple[int, bool]:
+    """Read on until more than this many bytes are held: how many, and whether that was all."""
+    text = 0
+    while needed is not None and text <= needed:
+        texts = next(coming, None)
+        if texts is None:
+            return text, True
+        offsets, _ = spans(texts)
+        text += int(offsets[-1] - offsets[0])
+    return text, False
+
+
+def _mean_extent(measure: Measure, chunks: Iterator[pa.LargeStringArray]) -> float:
+    if measure.is_settled:
+        return 0.0
+    counted = [(measure.extent(texts), len(texts)) for texts in chunks]
+    return sum(extent for extent, _ in counted) / max(1, sum(count for _, count in counted))
+
+
+def _band_candidates(
+    corpus: LocalCorpus, band: int, banding: Banding, hubs: int
+) -> tuple[Packed, int]:
+    documents = corpus.representatives
+    keys = corpus.keys.column(band)[documents]
+    if corpus.is_in_memory:
+        return candidates(keys, documents, corpus.sketches.all(), banding, hubs=hubs)
+    # Only documents that share a bucket are worth a read; there they have new numbers.
+    crowded = _kernels.shared_keys(keys)
+    keys, documents = keys[crowded], documents[crowded]
+    numbers = np.arange(len(documents), dtype=np.uint32)
+    sketches = corpus.sketches.take(documents)
+    pairs, met = candidates(keys, numbers, sketches, banding, hubs=hubs)
+    first, second = split_pairs(pairs)
+    return join_pairs(documents[first], documents[second]), met
+
+
+def _load_block(corpus: LocalCorpus, documents: Documents) -> Block:
+    in_order = np.sort(documents)
+    take = corpus.text_store.take
+    return Block(documents=in_order, read=lambda start, stop: take(in_order[start:stop]))

@@ -8,14 +8,20 @@ Adjusted Rand index: Hubert and Arabie, Comparing partitions, 1985. B-cubed: Bag
 Entity-based cross-document coreferencing using the vector space model, 1998.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from nearly import _kernels
+from nearly.tabular import Tabular
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = [
     "Bar",
@@ -56,7 +62,7 @@ class Linkage:
     similarity: Fraction | None
 
     @classmethod
-    def of_clusters(cls, members: Whole, clusters: Whole, documents: int) -> "Linkage":
+    def of_clusters(cls, members: Whole, clusters: Whole, documents: int) -> Linkage:
         """Documents that share a cluster; any other document is alone."""
         labels = np.arange(documents) + (int(clusters.max()) + 1 if len(clusters) else 0)
         labels[members] = clusters
@@ -66,7 +72,7 @@ class Linkage:
     @classmethod
     def of_pairs(
         cls, first: Whole, second: Whole, documents: int, similarity: Fraction | None = None
-    ) -> "Linkage":
+    ) -> Linkage:
         """Pairs of documents; one that is given twice counts once, one with itself not at all."""
         groups = np.arange(documents)
         if similarity is not None:
@@ -180,15 +186,55 @@ class Cut:
     pairs: PairCounts
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evaluation:
-    """All measures of one run; bars are there where similarities are."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Evaluation(Tabular):
+    """All measures of one run; bars are there where similarities are.
+
+    `cuts`: the same pairs at higher thresholds; `unknown`: ids of the truth that no document has.
+    """
 
     documents: int
     pairs: PairCounts
     clusters: ClusterScores
     bars: Sequence[Bar]
     recall_bars: Sequence[RecallBar]
+    cuts: Sequence[Cut] = ()
+    unknown: Sequence[str] = ()
+    least: float | None = None  # similarity of a found pair
+
+    def __repr__(self) -> str:
+        shares = (self.pairs.precision, self.pairs.recall, self.pairs.f1)
+        precision, recall, f1 = ("-" if s is None else f"{s:.4f}" for s in shares)
+        return f"Evaluation: precision {precision}, recall {recall}, F1 {f1}"
+
+    def to_arrow(self) -> pa.Table:
+        """Precision, recall and F1: in one row, and one row more for each threshold of a sweep."""
+        import pyarrow as pa
+
+        counted = [(None, self.pairs), *((cut.threshold, cut.pairs) for cut in self.cuts)]
+        rows = [{"threshold": threshold, **_plain(pairs)} for threshold, pairs in counted]
+        numbers = pa.schema([("threshold", pa.float64())])
+        shares = pa.schema([(name, pa.float64()) for name in ("precision", "recall", "f1")])
+        counts = pa.schema([(name, pa.int64()) for name in ("found", "gold", "true")])
+        return pa.Table.from_pylist(rows, pa.unify_schemas([numbers, counts, shares]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        bars = [asdict(bar) | {"recall": bar.recall} for bar in self.recall_bars]
+        return {
+            "documents": self.documents,
+            "pairs": _plain(self.pairs),
+            "clusters": asdict(self.clusters) | {"f1": self.clusters.f1},
+            "bars": [asdict(bar) for bar in self.bars],
+            "recall_bars": bars,
+            "sweep": [{"threshold": cut.threshold, **_plain(cut.pairs)} for cut in self.cuts],
+            "unknown_ids": list(self.unknown),
+        }
+
+
+def _plain(pairs: PairCounts) -> dict[str, Any]:
+    shares = {"precision": pairs.precision, "recall": pairs.recall, "f1": pairs.f1}
+    return asdict(pairs) | shares
 
 
 def evaluate(found: Linkage, gold: Linkage) -> Evaluation:

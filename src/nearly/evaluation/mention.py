@@ -6,13 +6,40 @@ short texts. After Manfredi, Finding similar items: Spark and tweets, 2022, sect
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
-__all__ = ["differing_in_mentions"]
+from nearly.tabular import Tabular
+from nearly.wording import count
+
+__all__ = ["Mentions", "differing_in_mentions"]
 
 _MENTION = re.compile(r"@\w+")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Mentions(Tabular):
+    """Groups of texts that differ only in whom they mention.
+
+    `groups`: id, cluster; `skipped`: record, reason.
+    """
+
+    groups: pa.Table
+    skipped: pa.Table
+    skipped_count: int
+
+    def __len__(self) -> int:
+        return len(self.groups["cluster"].unique())
+
+    def __repr__(self) -> str:
+        documents = count(self.groups.num_rows, "document")
+        return f"Mentions: {documents} in {count(len(self), 'group')}"
+
+    def to_arrow(self) -> pa.Table:
+        """The groups as an Arrow table."""
+        return self.groups
 
 
 def differing_in_mentions(documents: Iterable[tuple[Any, str]]) -> pa.Table:

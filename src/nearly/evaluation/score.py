@@ -1,41 +1,22 @@
-"""Measures for reading: as lines for a terminal, and as plain values for JSON."""
+"""Measures for reading: as lines for a terminal."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from nearly.evaluation.agreement import Bar, Cut, Evaluation, PairCounts, RecallBar
+from nearly.evaluation.agreement import Bar, Cut, Evaluation, RecallBar
 
-__all__ = ["as_members", "lines"]
+__all__ = ["lines"]
 
 #: What stands beside the bars of a chart.
 _MARGIN: Final = 40
 _WIDEST: Final = 60
 
 
-def as_members(measured: Evaluation, cuts: Sequence[Cut]) -> dict[str, Any]:
-    """Everything that was measured, ready for JSON."""
-    clusters = measured.clusters
-    return {
-        "documents": measured.documents,
-        "pairs": _plain(measured.pairs),
-        "clusters": asdict(clusters) | {"f1": clusters.f1},
-        "bars": [asdict(bar) for bar in measured.bars],
-        "recall_bars": [asdict(bar) | {"recall": bar.recall} for bar in measured.recall_bars],
-        "sweep": [{"threshold": cut.threshold, **_plain(cut.pairs)} for cut in cuts],
-    }
-
-
-def _plain(pairs: PairCounts) -> Mapping[str, Any]:
-    shares = {"precision": pairs.precision, "recall": pairs.recall, "f1": pairs.f1}
-    return asdict(pairs) | shares
-
-
-def lines(measured: Evaluation, cuts: Sequence[Cut]) -> Iterator[str]:
+def lines(measured: Evaluation) -> Iterator[str]:
     """A table of all measures; then the charts for which there are similarities."""
     yield from _totals(measured)
     if any(bar.true or bar.false for bar in measured.bars):
@@ -43,8 +24,8 @@ def lines(measured: Evaluation, cuts: Sequence[Cut]) -> Iterator[str]:
     if measured.recall_bars:
         yield from ("", _key("True pairs by similarity", "found", "missed"))
         yield from _recall_bars(measured.recall_bars)
-    if cuts:
-        yield from ("", *_sweep(cuts))
+    if measured.cuts:
+        yield from ("", *_sweep(measured.cuts))
 
 
 def _totals(measured: Evaluation) -> Iterator[str]:

@@ -1,7 +1,18 @@
 """What a plan says, as data."""
 
-from dataclasses import dataclass
-from typing import Any
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nearly.tabular import Tabular
+from nearly.wording import count
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from nearly.plans.removal import Decision
 
 __all__ = ["PLAN_VERSION", "Plan", "Removal"]
 
@@ -20,10 +31,43 @@ class Removal:
     bytes: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Plan(Tabular):
     """What is to be removed from a folder, and the settings that led to it."""
 
     folder: str
     settings: dict[str, Any]
     removals: tuple[Removal, ...]
+
+    def __repr__(self) -> str:
+        files = count(len(self.removals), "file")
+        return f"Plan: {files} of {self.folder} to remove ({self.bytes:,} bytes)"
+
+    @property
+    def bytes(self) -> int:
+        """How much the files to remove hold together."""
+        return sum(removal.bytes for removal in self.removals)
+
+    def to_arrow(self) -> pa.Table:
+        """One row per file to remove."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist([asdict(removal) for removal in self.removals])
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the plan as JSON, for `nearly apply`."""
+        from nearly.plans.plan_file import save_plan
+
+        save_plan(self, Path(path), force=force)
+
+    def check(self) -> list[Decision]:
+        """What would be done with each file now; nothing is changed."""
+        from nearly.plans.removal import check_plan
+
+        return list(check_plan(self))
+
+    def apply(self, *, trash: str | Path | None = None) -> list[Decision]:
+        """Remove the files, or move them to the trash; what changed since is left alone."""
+        from nearly.plans.removal import apply_plan
+
+        return list(apply_plan(self, trash=None if trash is None else Path(trash)))

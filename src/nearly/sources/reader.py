@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from nearly.arrays import string_array, whole_numbers
 from nearly.errors import SourceError, UnreadableError
-from nearly.schemas import DOCUMENTS, with_id_type
+from nearly.schemas import DOCUMENTS, shaped
 from nearly.sources.column import Choice, as_numbers, cast, check_column, text_of
 from nearly.sources.part import FIRST, Noun, Part
 from nearly.sources.skipped import Skipped
@@ -128,7 +128,7 @@ class Reading:
         text = text_of(piece.batch, self.choice)
         ids = self._ids_of(piece, first_row)
         columns = [whole_numbers(piece.first, piece.batch.num_rows), ids, text]
-        schema = with_id_type(DOCUMENTS, self.id_type)
+        schema = shaped(DOCUMENTS, self.id_type)
         if also is not None:
             column = piece.batch.column(also)
             columns.append(column if also_type is None else as_numbers(column, also_type))

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nearly.documents.corpus import Corpus, Progress
-from nearly.documents.number import Documents
-from nearly.stages.pair import Pairs, join_pairs
+from nearly.documents.corpus import Corpus
+from nearly.measures.number import Documents
+from nearly.measures.pair import Pairs, join_pairs
+from nearly.progress import Progress
 from nearly.stages.search import search_exactly
-from nearly.stages.verification import exact_ratio
 
 __all__ = ["Audit", "audit", "draw", "interval", "judge"]
 
@@ -48,7 +48,7 @@ def audit(
     """Search so many representatives exactly, and compare with the pairs that were found."""
     everyone = corpus.representatives
     sought = everyone[draw(len(everyone), documents, seed)]
-    threshold = exact_ratio(corpus.settings.threshold)
+    threshold = corpus.measure.threshold(corpus.settings)
     true = search_exactly(corpus, sought, threshold, threads=threads, progress=progress)
     ends = ((true.first, true.second), (near.first, near.second))
     return judge(sought, *ends, share=len(sought) / max(1, len(everyone)))

@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nearly import _kernels
-from nearly.documents.number import Documents
-from nearly.stages.pair import Packed
+from nearly.measures.number import Documents
+from nearly.measures.pair import Packed
 from nearly.tuning.banding import Banding
 
 __all__ = ["HUBS", "candidates", "unique"]
@@ -28,7 +28,8 @@ def candidates(
     Sketches are looked up by document. `hubs` 0 compares all pairs of a bucket.
     """
     most_different = banding.permutations - banding.agreement
-    return _kernels.band_candidates(keys, documents, sketches, most_different, hubs)
+    bits = banding.hashing.bits
+    return _kernels.band_candidates(keys, documents, sketches, bits, most_different, hubs)
 
 
 def unique(pairs: Packed, low: int, high: int) -> Packed:

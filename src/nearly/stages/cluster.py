@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nearly import _kernels
-from nearly.documents.number import Documents
+from nearly.measures.number import Documents
+from nearly.measures.pair import Nearness, Pairs
 from nearly.settings import Clustering
-from nearly.stages.pair import Pairs
 
 __all__ = ["Clusters", "cluster"]
 
@@ -30,13 +30,13 @@ class Clusters:
         """How many clusters there are."""
         return int(self.numbers[-1]) + 1 if len(self.numbers) else 0
 
-    def weakest(self, pairs: Pairs) -> npt.NDArray[np.float64]:
-        """The least similarity of a pair inside each cluster; 1 where all are copies."""
-        least = np.ones(self.count)
+    def weakest(self, pairs: Pairs, same: float) -> Nearness:
+        """The least nearness of a pair inside each cluster; `same` where all are copies."""
+        least = np.full(self.count, same)
         number_of = self._numbers_by_document(pairs)
         first, second = number_of[pairs.first], number_of[pairs.second]
         inside = (first == second) & (first >= 0)
-        np.minimum.at(least, first[inside], pairs.similarity[inside])
+        np.minimum.at(least, first[inside], pairs.nearness[inside])
         return least
 
     def _numbers_by_document(self, pairs: Pairs) -> npt.NDArray[np.int64]:
@@ -60,7 +60,7 @@ def cluster(
     Copies go where their representative goes: what is verified of it is verified of them.
     """
     if method == "leader":
-        labels = _kernels.leaders(near.first, near.second, near.similarity, order)
+        labels = _kernels.leaders(near.first, near.second, near.nearness, order)
     else:
         labels = _kernels.components(near.first, near.second, len(order))
     labels[copies] = labels[originals]

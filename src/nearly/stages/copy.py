@@ -3,33 +3,39 @@
 import numpy as np
 import numpy.typing as npt
 
-from nearly.documents.number import Documents
-from nearly.stages.pair import Pairs, join_pairs, split_pairs
+from nearly.measures.number import Documents
+from nearly.measures.pair import Nearness, Pairs, join_pairs, split_pairs
 
-__all__ = ["link_copies", "spell_out_copies"]
+__all__ = ["give_back_copies"]
 
 
-def link_copies(near: Pairs, copies: Documents, originals: Documents) -> Pairs:
-    """Each copy once, with its representative: linear in the corpus."""
+def give_back_copies(
+    near: Pairs, copies: Documents, originals: Documents, same: float, *, all_pairs: bool
+) -> Pairs:
+    """The pairs of all documents: copies linked, or listed where all pairs are wanted."""
     if len(copies) == 0:
         return near
+    give_back = _list_copies if all_pairs else _link_copies
+    return give_back(near, copies, originals, same)
+
+
+def _link_copies(near: Pairs, copies: Documents, originals: Documents, same: float) -> Pairs:
+    """Each copy once, with its representative: linear in the corpus."""
     first = np.concatenate([near.first, originals])
     second = np.concatenate([near.second, copies])
-    similarity = np.concatenate([near.similarity, np.ones(len(copies))])
-    return _ordered(first, second, similarity)
+    nearness = np.concatenate([near.nearness, np.full(len(copies), same)])
+    return _ordered(first, second, nearness)
 
 
-def spell_out_copies(near: Pairs, copies: Documents, originals: Documents) -> Pairs:
+def _list_copies(near: Pairs, copies: Documents, originals: Documents, same: float) -> Pairs:
     """Every pair of documents: what holds for a representative holds for all of its copies."""
-    if len(copies) == 0:
-        return near
     groups = _Groups(copies, originals)
     first, second, times = groups.across(near.first, near.second)
     one, other = groups.inside(np.unique(originals))
     return _ordered(
         np.concatenate([first, one]),
         np.concatenate([second, other]),
-        np.concatenate([np.repeat(near.similarity, times), np.ones(len(one))]),
+        np.concatenate([np.repeat(near.nearness, times), np.full(len(one), same)]),
     )
 
 
@@ -75,8 +81,8 @@ class _Groups:
         )
 
 
-def _ordered(first: Documents, second: Documents, similarity: npt.NDArray[np.float64]) -> Pairs:
+def _ordered(first: Documents, second: Documents, nearness: Nearness) -> Pairs:
     packed = join_pairs(first, second)
     order = np.argsort(packed, kind="stable")
     low, high = split_pairs(packed[order])
-    return Pairs(first=low, second=high, similarity=similarity[order])
+    return Pairs(first=low, second=high, nearness=nearness[order])

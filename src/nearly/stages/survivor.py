@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -10,15 +9,15 @@ import pyarrow as pa
 
 from nearly.arrays import column_of, numbers_of
 from nearly.documents.corpus import Contenders
-from nearly.documents.number import Documents
 from nearly.errors import SettingsError, SourceError
+from nearly.measures.number import Documents
+from nearly.measures.pair import Nearness, Packed, Pairs, join_pairs
 from nearly.stages.cluster import Clusters
-from nearly.stages.pair import Packed, Pairs, join_pairs
 
 __all__ = ["Keep", "Removed", "by_best_copy", "rank", "survivors"]
 
-#: Those of some packed pairs that reach a threshold, with exact similarity.
-Verify = Callable[[Packed, Fraction], Pairs]
+#: How near the documents of some packed pairs are, whatever the threshold.
+Compare = Callable[[Packed], Nearness]
 
 PLAIN = ("first", "last", "longest", "shortest")
 BY_COLUMN = ("newest", "oldest", "max", "min")
@@ -51,7 +50,7 @@ class Removed:
 
     documents: Documents
     survivors: Documents
-    similarity: npt.NDArray[np.float64]
+    nearness: Nearness
     clusters: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -95,7 +94,7 @@ def _preference(corpus: Contenders, documents: Documents, keep: Keep) -> npt.NDA
     if keep.rule in ("longest", "shortest"):
         lengths = corpus.characters(documents)
         return -lengths if keep.rule == "longest" else lengths
-    values = pa.chunked_array(corpus.also).take(column_of(documents))
+    values = pa.chunked_array(corpus.rule_column).take(column_of(documents))
     return _column_preference(values, keep)
 
 
@@ -125,7 +124,9 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def survivors(corpus: Contenders, clusters: Clusters, order: Documents, verify: Verify) -> Removed:
+def survivors(
+    corpus: Contenders, clusters: Clusters, order: Documents, compare: Compare, same: float
+) -> Removed:
     """The best-ranked member of each cluster stays; all others go."""
     place = _places(order)
     best = np.full(clusters.count, len(order), np.int64)
@@ -138,20 +139,20 @@ def survivors(corpus: Contenders, clusters: Clusters, order: Documents, verify: 
     return Removed(
         documents=documents,
         survivors=survivors,
-        similarity=_exact(corpus, documents, survivors, verify),
+        nearness=_exact(corpus, documents, survivors, compare, same),
         clusters=clusters.numbers[goes][ascending],
     )
 
 
 def _exact(
-    corpus: Contenders, first: Documents, second: Documents, verify: Verify
-) -> npt.NDArray[np.float64]:
-    """Similarities of any two documents, below the threshold too; copies cost nothing."""
+    corpus: Contenders, first: Documents, second: Documents, compare: Compare, same: float
+) -> Nearness:
+    """Nearness of any two documents, below the threshold too; copies cost nothing."""
     text_of = np.arange(len(corpus), dtype=np.uint32)
     text_of[corpus.copies] = corpus.originals
     packed = join_pairs(text_of[first], text_of[second])
     differ = text_of[first] != text_of[second]
     sought, which = np.unique(packed[differ], return_inverse=True)
-    similarity = np.ones(len(packed))
-    similarity[differ] = verify(sought, Fraction(0)).similarity[which]
-    return similarity
+    nearness = np.full(len(packed), same)
+    nearness[differ] = compare(sought)[which]
+    return nearness

@@ -7,64 +7,67 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import schemas
-from nearly.arrays import column_of, string_array, truths_of
-from nearly.documents.corpus import Corpus, Named
+from nearly.arrays import column_of, truths_of
+from nearly.documents.corpus import Named
+from nearly.measures.base import Measure
+from nearly.measures.pair import Nearness, Pairs
 from nearly.stages.cluster import Clusters
-from nearly.stages.pair import Pairs
 from nearly.stages.survivor import Removed
+from nearly.text.table import excerpt_columns
 
 __all__ = ["best", "cluster_table", "pair_table", "removed_table", "top_table", "without_rows"]
 
 TOP = 20
-SNIPPET = 200
 
 
-def pair_table(corpus: Named, pairs: Pairs, id_type: pa.DataType) -> pa.Table:
+def pair_table(corpus: Named, pairs: Pairs, measure: Measure, id_type: pa.DataType) -> pa.Table:
     """See `schemas.PAIRS`."""
-    columns = [corpus.ids(pairs.first), corpus.ids(pairs.second), column_of(pairs.similarity)]
-    return pa.table(columns, schema=schemas.with_id_type(schemas.PAIRS, id_type))
+    shown = column_of(measure.shown(pairs.nearness))
+    columns = [corpus.ids(pairs.first), corpus.ids(pairs.second), shown]
+    return pa.table(columns, schema=schemas.shaped(schemas.PAIRS, id_type, measure.value))
 
 
 def cluster_table(
-    corpus: Corpus, clusters: Clusters, near: Pairs, id_type: pa.DataType
+    corpus: Named, clusters: Clusters, near: Pairs, measure: Measure, id_type: pa.DataType
 ) -> pa.Table:
     """See `schemas.CLUSTERS`."""
-    weakest = clusters.weakest(near)[clusters.numbers]
+    weakest = measure.shown(clusters.weakest(near, measure.same))[clusters.numbers]
     columns = [corpus.ids(clusters.members), column_of(clusters.numbers), column_of(weakest)]
-    return pa.table(columns, schema=schemas.with_id_type(schemas.CLUSTERS, id_type))
+    return pa.table(columns, schema=schemas.shaped(schemas.CLUSTERS, id_type, measure.value))
 
 
-def removed_table(corpus: Corpus, removed: Removed, id_type: pa.DataType) -> pa.Table:
+def removed_table(
+    corpus: Named, removed: Removed, measure: Measure, id_type: pa.DataType
+) -> pa.Table:
     """See `schemas.REMOVED`."""
     columns = [
         corpus.ids(removed.documents),
         corpus.ids(removed.survivors),
-        column_of(removed.similarity),
+        column_of(measure.shown(removed.nearness)),
         column_of(removed.clusters),
     ]
-    return pa.table(columns, schema=schemas.with_id_type(schemas.REMOVED, id_type))
+    return pa.table(columns, schema=schemas.shaped(schemas.REMOVED, id_type, measure.value))
 
 
-def top_table(corpus: Named, pairs: Pairs, id_type: pa.DataType) -> pa.Table:
-    """The most similar pairs with the beginnings of their texts."""
-    shown = best(pairs.similarity)
+def top_table(corpus: Named, pairs: Pairs, measure: Measure, id_type: pa.DataType) -> pa.Table:
+    """The nearest pairs, and both texts around their first difference."""
+    shown = best(pairs.nearness)
     first, second = pairs.first[shown], pairs.second[shown]
-    top = pair_table(
-        corpus, Pairs(first=first, second=second, similarity=pairs.similarity[shown]), id_type
-    )
-    for name, documents in (("text_a", first), ("text_b", second)):
-        texts = [text.as_py()[:SNIPPET] for text in corpus.texts(documents)]
-        top = top.append_column(name, string_array(texts, pa.string()))
+    nearest = Pairs(first=first, second=second, nearness=pairs.nearness[shown])
+    top = pair_table(corpus, nearest, measure, id_type)
+    texts = (corpus.texts(documents).to_pylist() for documents in (first, second))
+    for name, column in excerpt_columns(*texts).items():
+        top = top.append_column(name, column)
     return top
 
 
-def best(similarity: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+def best(nearness: Nearness) -> npt.NDArray[np.intp]:
     """The places of the highest ones, of equals the first: a stable sort, without sorting all."""
-    if len(similarity) <= TOP:
-        return np.argsort(-similarity, kind="stable")
-    least = np.partition(similarity, -TOP)[-TOP]
-    high = np.flatnonzero(similarity >= least)
-    return high[np.argsort(-similarity[high], kind="stable")[:TOP]]
+    if len(nearness) <= TOP:
+        return np.argsort(-nearness, kind="stable")
+    least = np.partition(nearness, -TOP)[-TOP]
+    high = np.flatnonzero(nearness >= least)
+    return high[np.argsort(-nearness[high], kind="stable")[:TOP]]
 
 
 def without_rows(

@@ -17,8 +17,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 from itertools import combinations
-from typing import TypeVar
+from typing import TypeVar, get_args
 
+from nearly.errors import SettingsError
 from nearly.settings import Unit
 
 __all__ = [
@@ -80,6 +81,10 @@ def bag(text: str, unit: Unit, k: int) -> Counter[Shingle]:
 
 
 def _runs(text: str, unit: Unit, k: int) -> list[Shingle]:
+    if unit not in get_args(Unit):
+        raise SettingsError(f"unit is {unit!r}; choose one of {', '.join(get_args(Unit))}")
+    if k < 1:
+        raise SettingsError(f"k is {k!r}; a shingle has at least 1 {unit}")
     units: Sequence[str] = text if unit == "char" else tuple(words(text))
     if not units:
         return []
@@ -159,6 +164,11 @@ def buckets(
     """
     found: defaultdict[tuple[int, tuple[float, ...]], list[Document]] = defaultdict(list)
     for name, signature in signatures.items():
+        if len(signature) < bands * rows:
+            raise SettingsError(
+                f"the signature of {name!r} has {len(signature)} positions, and {bands} bands of "
+                f"{rows} rows need {bands * rows}; make it longer, or take fewer bands or rows"
+            )
         for band in range(bands):
             values = tuple(signature[band * rows : (band + 1) * rows])
             if math.inf not in values:

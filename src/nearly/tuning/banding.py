@@ -8,21 +8,18 @@ the same in formulae.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
 
 from nearly.errors import SettingsError
-from nearly.settings import Unit
-from nearly.tuning.family import Family, MinHash, Sketch
+from nearly.tuning.family import Family, MinHash
+from nearly.tuning.hashing import MINHASH, Closenesses, Hashing
 from nearly.tuning.quadrature import integral
 
 __all__ = [
     "Areas",
     "Banding",
-    "Similarities",
     "approximate_threshold",
     "areas",
-    "background",
     "curve",
     "expected_candidates",
     "expected_meetings",
@@ -37,12 +34,6 @@ __all__ = [
     "steepest_point",
 ]
 
-#: A distribution of pairs over similarity: (similarity, weight), the weights being shares
-#: of all pairs or counts of them.
-Similarities = Sequence[tuple[float, float]]
-
-#: Bits of each position of a signature that the agreement filter compares.
-SKETCH_BITS = 2
 #: The part of the pairs that may be lost which is left to the agreement filter.
 FILTER_PART = 0.1
 
@@ -50,12 +41,6 @@ FILTER_PART = 0.1
 SECONDS_A_POSITION = 5e-9
 SECONDS_A_BAND = 15e-9
 SECONDS_A_CANDIDATE = 15e-9
-
-# The background of similarities: the mean of unrelated pairs, and the share of related ones.
-# Runs of characters are shared by strangers, runs of words hardly.
-UNRELATED_MEAN = {"char": 0.07, "word": 0.02}
-RELATED_SHARE = {"char": 2e-4, "word": 2e-5}
-BACKGROUND_BINS = 200
 
 
 # The band scheme: its curve, its thresholds and its areas
@@ -72,6 +57,7 @@ class Banding:
     bands: int
     rows: int
     agreement: int = 0
+    hashing: Hashing = field(default=MINHASH, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("bands", "rows"):
@@ -83,22 +69,27 @@ class Banding:
         return self.bands * self.rows
 
     @property
+    def band(self) -> Family:
+        """One band: all of its rows agree."""
+        return self.hashing.row.and_(self.rows)
+
+    @property
     def family(self) -> Family:
         """What makes a candidate: at least one band of which all rows agree."""
-        return MinHash().and_(self.rows).or_(self.bands)
+        return self.band.or_(self.bands)
 
     @property
     def filter(self) -> Family:
         """What lets a candidate go on to be verified."""
-        return Sketch(SKETCH_BITS).at_least(self.agreement, self.permutations)
+        return self.hashing.sketch.at_least(self.agreement, self.permutations)
 
-    def recall(self, similarity: float) -> float:
-        """The least share of pairs of this similarity that is found, whatever the dependence.
+    def recall(self, closeness: float) -> float:
+        """The least share of pairs of this closeness that is found, whatever the dependence.
 
         Bands and filter read the same positions, so their chances do not multiply; their
         losses at worst add up.
         """
-        lost = self.family.chance(similarity).missed + self.filter.chance(similarity).missed
+        lost = self.family.chance(closeness).missed + self.filter.chance(closeness).missed
         return max(0.0, 1 - lost)
 
 
@@ -107,24 +98,29 @@ def curve(similarity: float, bands: int, rows: int) -> float:
     return Banding(bands, rows).family.probability(similarity)
 
 
-def approximate_threshold(bands: int, rows: int) -> float:
-    """(1/b)^(1/r), which the sources call the threshold (azgomi 3.3.1, upc 5.2)."""
-    return float((1 / bands) ** (1 / rows))
+def approximate_threshold(banding: Banding) -> float:
+    """Where a row agrees with chance (1/b)^(1/r), which the sources call the threshold.
+
+    (azgomi 3.3.1, upc 5.2.)
+    """
+    return banding.hashing.row.closeness(float((1 / banding.bands) ** (1 / banding.rows)))
 
 
-def half_point(bands: int, rows: int) -> float:
-    """The similarity at which one pair in two becomes a candidate."""
-    return float((-math.expm1(-math.log(2) / bands)) ** (1 / rows))
+def half_point(banding: Banding) -> float:
+    """The closeness at which one pair in two becomes a candidate."""
+    chance = (-math.expm1(-math.log(2) / banding.bands)) ** (1 / banding.rows)
+    return banding.hashing.row.closeness(float(chance))
 
 
-def steepest_point(bands: int, rows: int) -> float:
-    """The similarity at which the curve rises fastest: where its second derivative is 0.
+def steepest_point(banding: Banding) -> float:
+    """Where the curve rises fastest as the chance of a row rises: its second derivative is 0.
 
     One band is steepest at 1; bands of one row are steepest at 0.
     """
+    bands, rows = banding.bands, banding.rows
     if bands == 1:
         return 1.0
-    return float(((rows - 1) / (bands * rows - 1)) ** (1 / rows))
+    return banding.hashing.row.closeness(float(((rows - 1) / (bands * rows - 1)) ** (1 / rows)))
 
 
 @dataclass(frozen=True)
@@ -142,7 +138,7 @@ class Areas:
         )
 
 
-def areas(family: Family, threshold: float, similarities: Similarities | None = None) -> Areas:
+def areas(family: Family, threshold: float, similarities: Closenesses | None = None) -> Areas:
     """False positives and false negatives of any family at any threshold (azgomi, section 4).
 
     With all similarities equally frequent these are the areas of equations 3 and 4, where
@@ -163,48 +159,29 @@ def areas(family: Family, threshold: float, similarities: Similarities | None = 
 # What a setting costs
 
 
-@cache
-def background(unit: Unit = "char") -> Similarities:
-    """Where the similarities of a corpus lie when nothing is known of it, as shares of all pairs.
-
-    Unrelated pairs fall off exponentially from 0; a small share, the related ones, is
-    spread evenly up to 1.
-    """
-    edges = [i / BACKGROUND_BINS for i in range(BACKGROUND_BINS + 1)]
-    falling = [math.exp(-edge / UNRELATED_MEAN[unit]) for edge in edges]
-    unrelated = (1 - RELATED_SHARE[unit]) / (falling[0] - falling[-1])
-    return tuple(
-        (
-            (edges[i] + edges[i + 1]) / 2,
-            unrelated * (falling[i] - falling[i + 1]) + RELATED_SHARE[unit] / BACKGROUND_BINS,
-        )
-        for i in range(BACKGROUND_BINS)
-    )
-
-
 def expected_candidates(
-    banding: Banding, documents: int, similarities: Similarities | None = None
+    banding: Banding, documents: int, similarities: Closenesses | None = None
 ) -> float:
     """How many pairs of a corpus share a band, given the shares of its pairs by similarity."""
-    shares = background() if similarities is None else similarities
+    shares = banding.hashing.pairs if similarities is None else similarities
     pairs = documents * (documents - 1) / 2
     return pairs * math.fsum(w * banding.family.probability(s) for s, w in shares)
 
 
 def expected_meetings(
-    banding: Banding, documents: int, similarities: Similarities | None = None
+    banding: Banding, documents: int, similarities: Closenesses | None = None
 ) -> float:
     """How often two documents meet in a bucket: a pair that shares three bands meets three times.
 
     This is the work of looking; `expected_candidates` counts each pair once.
     """
-    shares = background() if similarities is None else similarities
+    shares = banding.hashing.pairs if similarities is None else similarities
     pairs = documents * (documents - 1) / 2
-    band = MinHash().and_(banding.rows)
+    band = banding.band
     return pairs * banding.bands * math.fsum(w * band.probability(s) for s, w in shares)
 
 
-def expected_recall(banding: Banding, threshold: float, similarities: Similarities) -> float:
+def expected_recall(banding: Banding, threshold: float, similarities: Closenesses) -> float:
     """The share of the pairs from the threshold upwards that is found; 1 where there are none."""
     above = [(s, w) for s, w in similarities if s >= threshold]
     pairs = math.fsum(w for _, w in above)
@@ -214,7 +191,7 @@ def expected_recall(banding: Banding, threshold: float, similarities: Similariti
 
 
 def expected_seconds(
-    banding: Banding, documents: int, similarities: Similarities | None = None
+    banding: Banding, documents: int, similarities: Closenesses | None = None
 ) -> float:
     """Signing every position, sorting every band, and looking at every candidate."""
     candidates = expected_candidates(banding, documents, similarities)
@@ -228,7 +205,7 @@ def _signing_seconds(banding: Banding, documents: int) -> float:
 # Choosers
 
 
-def nearest_threshold(permutations: int, threshold: float) -> Banding:
+def nearest_threshold(permutations: int, threshold: float, hashing: Hashing = MINHASH) -> Banding:
     """All permutations, in the bands that bring (1/b)^(1/r) nearest to the threshold.
 
     The rule of upc 6.2 and manfredi 4.3. It promises nothing about recall: for 100
@@ -237,8 +214,8 @@ def nearest_threshold(permutations: int, threshold: float) -> Banding:
     _check_count("permutations", permutations)
     _check_threshold(threshold)
     divisors = [b for b in range(1, permutations + 1) if permutations % b == 0]
-    choices = [Banding(b, permutations // b) for b in divisors]
-    return min(choices, key=lambda c: abs(approximate_threshold(c.bands, c.rows) - threshold))
+    choices = [Banding(b, permutations // b, hashing=hashing) for b in divisors]
+    return min(choices, key=lambda c: abs(approximate_threshold(c) - threshold))
 
 
 def least_weighted_area(
@@ -246,6 +223,8 @@ def least_weighted_area(
     threshold: float,
     false_positive_weight: float = 0.5,
     false_negative_weight: float = 0.5,
+    *,
+    hashing: Hashing = MINHASH,
 ) -> Banding:
     """The bands and rows with the least weighted sum of both areas at the threshold."""
     _check_count("permutations", permutations)
@@ -258,17 +237,24 @@ def least_weighted_area(
     choices = (
         (found.weighted(*weights), bands, rows)
         for rows in range(1, permutations + 1)
-        for bands, found in _areas_by_bands(rows, threshold, permutations // rows)
+        for bands, found in _areas_by_bands(rows, threshold, permutations // rows, hashing)
     )
     _, bands, rows = min(choices)
-    return Banding(bands, rows)
+    return Banding(bands, rows, hashing=hashing)
 
 
-def _areas_by_bands(rows: int, threshold: float, most: int) -> Iterator[tuple[int, Areas]]:
+def _areas_by_bands(
+    rows: int, threshold: float, most: int, hashing: Hashing
+) -> Iterator[tuple[int, Areas]]:
     """The areas of equations 3 and 4 for 1, 2, ... bands, each from the one before.
 
     F of equation 2, integrated by parts, is F_b(s) = (s curve_b(s) + b r F_{b-1}(s)) / (b r + 1).
+    That holds where a row agrees with a chance that is the closeness; others are integrated.
     """
+    if not isinstance(hashing.row, MinHash):
+        for bands in range(1, most + 1):
+            yield bands, areas(Banding(bands, rows, hashing=hashing).family, threshold)
+        return
     below = whole = 0.0
     for bands in range(1, most + 1):
         parts = bands * rows
@@ -283,7 +269,7 @@ def for_recall(
     permutations: int,
     *,
     documents: int = 1_000_000,
-    similarities: Similarities | None = None,
+    hashing: Hashing = MINHASH,
 ) -> Banding:
     """The cheapest bands and rows that find at least this share of pairs at the threshold.
 
@@ -291,12 +277,14 @@ def for_recall(
     similar pairs are found more often. Any b * r <= permutations may be chosen, at the least
     expected cost for so many documents of such similarities.
     """
-    choices = meeting_recall(threshold, recall, permutations)
-    cheapest = _cheapest(choices, documents, similarities)
-    return explicit(cheapest.bands, cheapest.rows, threshold, recall)
+    choices = meeting_recall(threshold, recall, permutations, hashing)
+    cheapest = _cheapest(choices, documents)
+    return explicit(cheapest.bands, cheapest.rows, threshold, recall, hashing)
 
 
-def meeting_recall(threshold: float, recall: float, permutations: int) -> list[Banding]:
+def meeting_recall(
+    threshold: float, recall: float, permutations: int, hashing: Hashing = MINHASH
+) -> list[Banding]:
     """For each number of rows the fewest bands that reach this recall at the threshold.
 
     Without an agreement yet: `explicit` adds it. There is always one; a goal that no b * r <=
@@ -304,14 +292,19 @@ def meeting_recall(threshold: float, recall: float, permutations: int) -> list[B
     """
     _check_goal(threshold, recall, permutations)
     missed = (1 - recall) * (1 - FILTER_PART)
-    needed = ((_bands_needed(threshold, rows, missed), rows) for rows in range(1, permutations + 1))
-    choices = [Banding(int(b), rows) for b, rows in needed if b * rows <= permutations]
+    agree = hashing.row.probability(threshold)
+    needed = ((_bands_needed(agree, rows, missed), rows) for rows in range(1, permutations + 1))
+    choices = [
+        Banding(int(b), rows, hashing=hashing) for b, rows in needed if b * rows <= permutations
+    ]
     if not choices:
-        raise SettingsError(_impossible(threshold, recall, permutations))
+        raise SettingsError(_impossible(threshold, recall, permutations, hashing))
     return choices
 
 
-def explicit(bands: int, rows: int, threshold: float, recall: float) -> Banding:
+def explicit(
+    bands: int, rows: int, threshold: float, recall: float, hashing: Hashing = MINHASH
+) -> Banding:
     """Bands and rows as given, with the strictest agreement that this recall allows.
 
     The filter may lose a tenth of the pairs that may be lost; whether the bands keep to the
@@ -323,14 +316,14 @@ def explicit(bands: int, rows: int, threshold: float, recall: float) -> Banding:
     low, high = 0, permutations
     while low < high:
         cutoff = (low + high + 1) // 2
-        loses = Sketch(SKETCH_BITS).at_least(cutoff, permutations).chance(threshold).missed
+        loses = hashing.sketch.at_least(cutoff, permutations).chance(threshold).missed
         low, high = (cutoff, high) if loses <= allowed else (low, cutoff - 1)
-    return Banding(bands, rows, agreement=low)
+    return Banding(bands, rows, agreement=low, hashing=hashing)
 
 
-def _bands_needed(threshold: float, rows: int, missed: float) -> float:
-    """The least b with (1 - t^r)^b <= missed; infinite where no float can tell."""
-    agree = threshold**rows
+def _bands_needed(agree_in_a_row: float, rows: int, missed: float) -> float:
+    """The least b with (1 - p^r)^b <= missed; infinite where no float can tell."""
+    agree = agree_in_a_row**rows
     if agree == 1:
         return 1
     exact = math.log(missed) / math.log1p(-agree) if agree > 0 else math.inf
@@ -338,24 +331,23 @@ def _bands_needed(threshold: float, rows: int, missed: float) -> float:
     return math.ceil(exact * (1 + 1e-12)) if exact < 2**53 else math.inf
 
 
-def _cheapest(
-    choices: Sequence[Banding], documents: int, similarities: Similarities | None
-) -> Banding:
+def _cheapest(choices: Sequence[Banding], documents: int) -> Banding:
     best, least = choices[0], math.inf
     for choice in sorted(choices, key=lambda c: _signing_seconds(c, documents)):
         if _signing_seconds(choice, documents) >= least:
             break  # signing alone costs more than the best, here and from here on
-        seconds = expected_seconds(choice, documents, similarities)
+        seconds = expected_seconds(choice, documents)
         if seconds < least:
             best, least = choice, seconds
     return best
 
 
-def _impossible(threshold: float, recall: float, permutations: int) -> str:
+def _impossible(threshold: float, recall: float, permutations: int, hashing: Hashing) -> str:
     """Bands of one row find the most with any number of permutations: what they can do."""
-    missed = MinHash().or_(permutations).chance(threshold).missed
+    missed = hashing.row.or_(permutations).chance(threshold).missed
     possible = math.floor(1e4 * max(0.0, 1 - missed / (1 - FILTER_PART))) / 1e4
-    needed = _bands_needed(threshold, 1, (1 - recall) * (1 - FILTER_PART))
+    agree = hashing.row.probability(threshold)
+    needed = _bands_needed(agree, 1, (1 - recall) * (1 - FILTER_PART))
     return (
         f"recall is {recall!r} at threshold {threshold!r}; {permutations} permutations reach "
         f"{min(possible, 0.9999)} at most. Give at least {needed} permutations, a lower recall "

@@ -61,7 +61,7 @@ def seconds(corpus: Corpus, work: Work) -> float:
 def memory(corpus: Corpus, work: Work) -> int:
     """Bytes at the peak, if nothing has to be spilled to disk."""
     banding = work.banding
-    sketch = 8 * -(-banding.permutations // 32)
+    sketch = 8 * banding.hashing.sketch_words(banding.permutations)
     documents = corpus.documents * (BYTES_A_DOCUMENT + 4 * banding.bands + sketch)
     pairs = int(work.verified) * BYTES_A_PAIR
     return BYTES_AT_START + corpus.text + documents + pairs

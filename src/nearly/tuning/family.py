@@ -58,6 +58,14 @@ class Family:
         """The probability that a pair of this similarity is found."""
         return self.chance(similarity).found
 
+    def closeness(self, probability: float) -> float:
+        """The inverse: how close two documents are that agree with this probability."""
+        low, high = 0.0, 1.0
+        while low < (middle := (low + high) / 2) < high:
+            below = self.probability(middle) < probability
+            low, high = (middle, high) if below else (low, middle)
+        return high
+
     def sensitivity(self, d1: float, d2: float) -> Sensitivity:
         """What the family promises up to distance d1 and from d2; distance is 1 - similarity."""
         if not 0 <= d1 < d2 <= 1:
@@ -87,6 +95,9 @@ class MinHash(Family):
 
     def chance(self, similarity: float) -> Chance:
         return Chance(similarity, 1 - similarity)
+
+    def closeness(self, probability: float) -> float:
+        return probability
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a source becomes on a cluster: one block a partition, read where its partition is."""
+"""What a source becomes on a cluster: one block per partition, read where its partition is."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.ipc as ipc
-from pyspark import RDD
-from pyspark.serializers import NoOpSerializer
 from pyspark.sql import functions
 
 from nearly.engines.spark.exchange import each, kept, whole
-from nearly.engines.spark.partition.signed_block import Block, Plan
+from nearly.engines.spark.partition.signed_block import Block
+from nearly.engines.spark.session.private import arrow_batches
 
 if TYPE_CHECKING:
+    from pyspark import RDD
     from pyspark.sql import SparkSession
 
-__all__ = ["blocks_of", "narrowed", "stamp_of"]
+__all__ = ["blocks_of", "fingerprint_of", "narrowed"]
 
 #: Bytes of files in a block: a task has something to do, and its texts can be held.
 LEAST_BLOCK, LARGEST_BLOCK = 2**20, 2**26
@@ -53,11 +53,9 @@ def _blocks_of_frame(source: Any) -> RDD[Block]:
     be spelt out one by one, and packed cells would go through Spark's slow writer of rows. They
     are kept: computed again, a frame may give its rows in another order.
     """
-    context = source.frame.sparkSession.sparkContext
-    there = source.frame._jdf.toArrowBatchRdd().toJavaRDD()
-    batches: RDD[bytes] = RDD(there, context, NoOpSerializer())
+    batches = arrow_batches(source.frame)
     if not batches.getNumPartitions():  # as of a frame that Spark knows to be empty
-        return whole(context.parallelize([source.partitions.block_of(0, [])], 1))
+        return whole(batches.context.parallelize([source.partitions.block_of(0, [])], 1))
     step = partial(_block_of_batches, source.partitions)
     blocks = kept(whole(batches.mapPartitionsWithIndex(step)))
     return _with_first_rows(blocks) if source.needs_row_counts else blocks
@@ -86,7 +84,7 @@ def _with_first_rows(blocks: RDD[Block]) -> RDD[Block]:
     """Ids are row numbers: each block is told where it begins."""
     counts = blocks.map(_count_rows).collect()
     starts = [0, *itertools.accumulate(counts)]
-    return each(blocks, partial(_starting, starts))
+    return each(partial(_starting, starts), blocks, numbered=True)
 
 
 def _count_rows(block: Any) -> int:
@@ -98,11 +96,11 @@ def _starting(starts: Sequence[int], number: int, block: Any) -> Block:
     return started
 
 
-def stamp_of(source: Any, plan: Plan) -> str:
+def fingerprint_of(source: Any, rule_column: str | None) -> str:
     """What is other wherever the rows may be: of a frame, a hash of all that is looked at."""
     if not hasattr(source, "frame"):
         return str(source.stamp())
-    wanted = [column for column in (*source.looked_at, plan.also) if column]
+    wanted = [column for column in (*source.looked_at, rule_column) if column]
     columns = [functions.col(quoted(column)) for column in wanted]
     hashed = functions.xxhash64(functions.monotonically_increasing_id(), *columns)
     rows = source.frame.select(hashed.alias("hash"))

@@ -39,13 +39,13 @@ def connect(
     There are `count` edges, before each partition has connected its own. Rounds are kept in
     `folder`, or in the session's own, so that what is lost is not computed from the first one on.
     """
-    edges = each(edges, _contracted)
+    edges = each(contracted, edges)
     if count > most_edges:
         edges = kept(edges)
         count = sum(edges.map(_count).collect())
     if count <= most_edges:
-        gathered = deliver(send(edges, _to_one), partitions)
-        return each(gathered, _united_and_contracted)
+        gathered = deliver(send(_to_one, edges), partitions)
+        return each(contracted, each(united, gathered))
     if folder is not None and edges.context.getCheckpointDir() is None:
         edges.context.setCheckpointDir(folder)
     state = None
@@ -60,16 +60,16 @@ def connect(
 
 
 def _round(edges: RDD[Edges], partitions: int) -> RDD[Edges]:
-    large = each(_exchanged(edges, partitions, both_ways=True), _large_star)
-    small = kept(each(_exchanged(large, partitions, both_ways=False), _small_star))
+    large = each(large_star, _exchanged(edges, partitions, both_ways=True))
+    small = kept(each(small_star, _exchanged(large, partitions, both_ways=False)))
     if edges.context.getCheckpointDir() is not None:
         small.checkpoint()
     return small
 
 
 def _exchanged(edges: RDD[Edges], partitions: int, *, both_ways: bool) -> RDD[Edges]:
-    step = partial(_by_document, partitions, both_ways)
-    return each(deliver(send(edges, step), partitions), _united)
+    step = partial(edges_by_document, partitions=partitions, both_ways=both_ways)
+    return each(united, deliver(send(step, edges), partitions))
 
 
 def _state(edges: RDD[Edges]) -> tuple[int, int]:
@@ -82,35 +82,9 @@ def _sums(edges: Edges) -> tuple[int, int]:
     return len(edges.documents), int(scattered(*edges).sum())
 
 
-def _contracted(_: int, edges: Edges) -> Edges:
-    return contracted(edges)
-
-
 def _count(edges: Edges) -> int:
     return len(edges.documents)
 
 
-def _to_one(_: int, edges: Edges) -> Iterator[tuple[int, Edges]]:
+def _to_one(edges: Edges) -> Iterator[tuple[int, Edges]]:
     yield 0, edges
-
-
-def _united(_: int, received: list[Edges]) -> Edges:
-    return united(received)
-
-
-def _united_and_contracted(_: int, received: list[Edges]) -> Edges:
-    return contracted(united(received))
-
-
-def _by_document(
-    partitions: int, both_ways: bool, _: int, edges: Edges
-) -> Iterator[tuple[int, Edges]]:
-    return edges_by_document(edges, partitions, both_ways=both_ways)
-
-
-def _large_star(_: int, edges: Edges) -> Edges:
-    return large_star(edges)
-
-
-def _small_star(_: int, edges: Edges) -> Edges:
-    return small_star(edges)

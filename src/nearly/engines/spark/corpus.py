@@ -1,25 +1,26 @@
-"""What a run on a cluster holds: one element a partition, and nothing of it on the driver."""
+"""What a run on a cluster holds: one element per partition, and nothing of it on the driver."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from nearly.documents.corpus import Counts
 from nearly.documents.readable import Skips
-from nearly.engines.spark.partition.copy import Later
-from nearly.engines.spark.partition.signed_block import Block, Plan, Signed
+from nearly.engines.spark.partition.copy import Repeats
+from nearly.engines.spark.partition.signed_block import Block, Plan
 from nearly.engines.spark.partition.verification import Near
+from nearly.measures.base import Measure
 from nearly.settings import Settings
 from nearly.tuning.method import Choice
 
 if TYPE_CHECKING:
     from pyspark import RDD
 
-__all__ = ["Held", "HeldNear", "SparkClusters", "SparkCorpus"]
+    from nearly.documents.block import SignedBlock
 
-State = TypeVar("State")
+__all__ = ["SparkCorpus", "SparkPairs"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +34,18 @@ class SparkCorpus:
     plan: Plan
     text: int  # bytes in all
     blocks: RDD[Block]
-    signed: RDD[Signed]
-    later: RDD[Later]  # documents whose id or text came before
-    nothing_skipped: Skips  # for reading again
+    signed: RDD[SignedBlock]
+    repeats: RDD[Repeats]  # documents whose id or text came before
+
+    @property
+    def measure(self) -> Measure:
+        """How they are compared, with nothing left to decide."""
+        return self.plan.measure
+
+    @property
+    def nothing_skipped(self) -> Skips:
+        """A list for reading again."""
+        return self.plan.skipped.another()
 
     @cached_property
     def partitions(self) -> int:
@@ -43,28 +53,15 @@ class SparkCorpus:
         return self.blocks.getNumPartitions()
 
 
-@dataclass(frozen=True)
-class Held(Generic[State]):
-    """Pairs, candidates or rows, and how many there are in all."""
+@dataclass(frozen=True, kw_only=True)
+class SparkPairs:
+    """Verified pairs, the most similar of them, and what it took to find them."""
 
-    states: RDD[State]
+    states: RDD[Near]
     count: int
-    stage: str = ""  # under which what becomes of it is kept in a checkpoint
+    best: Near
+    meetings: int
+    verified: int
 
     def __len__(self) -> int:
         return self.count
-
-
-@dataclass(frozen=True)
-class HeldNear(Held[Near]):
-    """Verified pairs, and the most similar of them."""
-
-    best: Near = field(kw_only=True)
-
-
-@dataclass(frozen=True)
-class SparkClusters:
-    """Rows of members, numbered, and how many clusters there are."""
-
-    rows: RDD[bytes]
-    count: int

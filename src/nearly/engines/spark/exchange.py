@@ -1,48 +1,58 @@
 """How partitions speak with each other.
 
-The state of a run lies in RDDs with one element a partition. A step looks at that element and at
-the messages that came for its partition, and sends messages to others. A message is a few arrays,
-so that Spark moves bytes and never sees a row; state stays where it is, for only messages are
-shuffled.
+The state of a run lies in RDDs with one element per partition. A step looks at those elements and
+at the messages that came for its partition, and sends messages to others. A message is a few
+arrays, so that Spark moves bytes and never sees a row; state stays where it is, for only messages
+are shuffled.
+
+A step is a function of a module, perhaps with some arguments fixed by `partial`, so that it is
+sent to workers by its name. It is called with one element of each RDD; `numbered` steps get the
+number of their partition first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pyspark import RDD, StorageLevel
-from pyspark.serializers import BatchedSerializer, CPickleSerializer
 
-__all__ = ["Step", "deliver", "each", "kept", "meet", "send", "whole"]
+from nearly.engines.spark.session.private import one_by_one
+
+__all__ = ["deliver", "each", "kept", "met", "send", "whole"]
 
 State = TypeVar("State")
-Other = TypeVar("Other")
 Made = TypeVar("Made")
 Message = TypeVar("Message")
 
-#: From a partition's number and its state to something.
-Step = Callable[[int, State], Made]
 
+def each(step: Callable[..., Made], *states: RDD[Any], numbered: bool = False) -> RDD[Made]:
+    """One element per partition again."""
 
-def each(states: RDD[State], step: Step[State, Made]) -> RDD[Made]:
-    """One element a partition again."""
+    count = len(states)
 
-    def of_partition(number: int, elements: Iterable[State]) -> Iterator[Made]:
+    def of_partition(number: int, elements: Iterable[Any]) -> Iterator[Made]:
         for element in elements:
-            yield step(number, element)
+            given = _flat(element, count)
+            yield step(number, *given) if numbered else step(*given)
 
-    return whole(states.mapPartitionsWithIndex(of_partition, preservesPartitioning=True))
+    there = met(*states).mapPartitionsWithIndex(of_partition, preservesPartitioning=True)
+    return whole(there)
 
 
-def send(states: RDD[State], step: Step[State, Iterable[Made]]) -> RDD[Made]:
+def send(
+    step: Callable[..., Iterable[Made]], *states: RDD[Any], numbered: bool = False
+) -> RDD[Made]:
     """All that a step gives: messages with the partitions that they are for, or rows."""
 
-    def of_partition(number: int, elements: Iterable[State]) -> Iterator[Made]:
-        for element in elements:
-            yield from step(number, element)
+    count = len(states)
 
-    return states.mapPartitionsWithIndex(of_partition)
+    def of_partition(number: int, elements: Iterable[Any]) -> Iterator[Made]:
+        for element in elements:
+            given = _flat(element, count)
+            yield from step(number, *given) if numbered else step(*given)
+
+    return met(*states).mapPartitionsWithIndex(of_partition)
 
 
 def deliver(messages: RDD[tuple[int, Message]], partitions: int) -> RDD[list[Message]]:
@@ -55,9 +65,19 @@ def deliver(messages: RDD[tuple[int, Message]], partitions: int) -> RDD[list[Mes
     return whole(there.mapPartitions(of_partition))
 
 
-def meet(states: RDD[State], others: RDD[Other]) -> RDD[tuple[State, Other]]:
-    """Two states, or a state and its messages, partition by partition; nothing is moved."""
-    return whole(states.zip(others))
+def met(*states: RDD[Any]) -> RDD[Any]:
+    """Several states, partition by partition, as pairs of pairs; nothing is moved."""
+    first, *others = states
+    return whole(first.zip(met(*others))) if others else first
+
+
+def _flat(element: Any, count: int) -> tuple[Any, ...]:
+    """The elements of `count` states that were met."""
+    flat = []
+    for _ in range(count - 1):
+        first, element = element
+        flat.append(first)
+    return (*flat, element)
 
 
 def kept(states: RDD[State]) -> RDD[State]:
@@ -72,5 +92,4 @@ def _itself(target: int) -> int:
 def whole(states: RDD[State]) -> RDD[State]:
     """Elements are large: each is serialised by itself. RDDs whose elements are batched alike can
     be zipped as they are; others would be sent through Python once more."""
-    one_by_one = BatchedSerializer(CPickleSerializer(), 1)
-    return states._reserialize(one_by_one)
+    return one_by_one(states)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearly import _kernels
+from nearly.documents.block import SignedBlock
 from nearly.engines.spark.partition.number import (
     Numbers,
     Rows,
@@ -22,23 +23,33 @@ from nearly.engines.spark.partition.number import (
     places_of,
     rows_of,
 )
+from nearly.measures.pair import split_pairs
 from nearly.stages.candidate import candidates, unique
-from nearly.stages.pair import split_pairs
 from nearly.tuning.banding import Banding
 
-__all__ = ["Ask", "Candidates", "Keys", "Sketches", "Work", "compare", "crowded", "keys_by_bucket"]
+__all__ = [
+    "Ask",
+    "Candidates",
+    "Keys",
+    "Sketches",
+    "Work",
+    "compare",
+    "crowded",
+    "keys_by_bucket",
+    "sketches_asked_for",
+]
 
 #: A bucket of more documents than this is cut, so that no task waits for one bucket.
 MOST_IN_BUCKET = 4_096
-#: Pieces of a cut bucket in which all pairs are asked for: so many documents, each compared with
-#: those after it, of which so many come along.
+#: Pieces of a cut bucket in which all pairs are asked for: FIRSTS documents, each compared with
+#: those after it, of which SECONDS come along.
 FIRSTS, SECONDS = 512, 8_192
 
 Words = npt.NDArray[np.uint64]
 
 
 class Keys(NamedTuple):
-    """Records of one block: for each band in turn so many rows, and their keys in it."""
+    """Records of one block: for each band in turn the count of rows, and their keys in it."""
 
     block: int
     counts: npt.NDArray[np.int64]
@@ -73,11 +84,11 @@ class Sketches(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Pairs, the first document before the second, and how many pairs met in all."""
+    """Pairs, the first document before the second, and how many met in all."""
 
     first: Numbers
     second: Numbers
-    compared: int
+    meetings: int
 
 
 def keys_by_bucket(
@@ -85,6 +96,7 @@ def keys_by_bucket(
     rows: Rows,
     keys: npt.NDArray[np.uint32],
     is_chosen: npt.NDArray[np.bool_],
+    *,
     partitions: int,
 ) -> Iterator[tuple[int, Keys]]:
     """Each chosen document's key in each band, sent to where the bucket is."""
@@ -98,7 +110,7 @@ def keys_by_bucket(
 
 
 def crowded(
-    here: int, received: Sequence[Keys], partitions: int, hubs: int
+    here: int, received: Sequence[Keys], *, partitions: int, hubs: int
 ) -> Iterator[tuple[int, Work | Ask]]:
     """Work for the documents that share a bucket, and a question to the block of each."""
     buckets, documents = _shared(sorted(received, key=lambda part: part.block))
@@ -172,20 +184,33 @@ def _asks(asker: int, documents: Numbers) -> Iterator[tuple[int, Ask]]:
         yield block, Ask(asker, rows_of(theirs))
 
 
-def compare(work: Sequence[Work], answers: Sequence[Sketches], banding: Banding) -> Candidates:
+def sketches_asked_for(
+    number: int, signed: SignedBlock, received: Sequence[Work | Ask]
+) -> Iterator[tuple[int, Sketches]]:
+    """What others want to know of a block's documents."""
+    for ask in received:
+        if isinstance(ask, Ask):
+            places = np.searchsorted(signed.rows, ask.rows)
+            yield ask.asker, Sketches(numbered(number, ask.rows), signed.sketches[places])
+
+
+def compare(
+    received: Sequence[Work | Ask], answers: Sequence[Sketches], *, banding: Banding
+) -> Candidates:
     """The pairs of documents whose sketches agree enough, each once."""
+    work = [part for part in received if isinstance(part, Work)]
     if not work:
         return Candidates(np.empty(0, np.int64), np.empty(0, np.int64), 0)
     documents = np.concatenate([part.documents for part in answers])
     order = np.argsort(documents)
     documents = documents[order]
     sketches = np.concatenate([part.sketches for part in answers])[order]
-    found, compared = [], 0
+    found, meetings = [], 0
     for part in work:
         pairs, met = candidates(
             part.buckets, places_of(part.documents, documents), sketches, banding, hubs=part.hubs
         )
         found.append(pairs)
-        compared += met - part.again
+        meetings += met - part.again
     first, second = split_pairs(unique(np.concatenate(found), 0, 2**64 - 1))
-    return Candidates(documents[first], documents[second], compared)
+    return Candidates(documents[first], documents[second], meetings)

@@ -1,6 +1,6 @@
 """Connected components of pairs that lie in many partitions.
 
-Each partition connects its own pairs first, which leaves at most one edge a document. If what is
+Each partition connects its own pairs first, which leaves at most one edge per document. If what is
 left fits in one task, one task connects it. If not, stars are grown in rounds (Kiveris and
 others, 2014): every document tells its greater neighbours of the least one, then its smaller
 neighbours, until nothing changes. The label of a component is its first document.
@@ -41,7 +41,7 @@ def contracted(edges: Edges) -> Edges:
 
 
 def edges_by_document(
-    edges: Edges, partitions: int, *, both_ways: bool
+    edges: Edges, *, partitions: int, both_ways: bool
 ) -> Iterator[tuple[int, Edges]]:
     """Each edge sent to where its document is, and to where its other one is."""
     if both_ways:

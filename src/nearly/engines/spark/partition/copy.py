@@ -1,25 +1,43 @@
 """Documents of the same id, or of the same text, brought together: who came first?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from nearly import _kernels
-from nearly.engines.spark.partition.number import Numbers, blocks_of, by_target
+from nearly.documents.block import SignedBlock
+from nearly.documents.readable import REPEATED, Skips
+from nearly.engines.spark.partition.number import Numbers, blocks_of, by_target, numbered
+from nearly.engines.spark.partition.signed_block import names
 
-__all__ = ["Copies", "Later", "Prints", "Repeats", "first_of_each", "later", "prints"]
+__all__ = [
+    "Copies",
+    "Digests",
+    "Repeats",
+    "Returned",
+    "count_empty",
+    "count_repeats",
+    "digests_of",
+    "first_of_each",
+    "is_representative",
+    "listed_ids",
+    "repeats",
+    "representatives",
+    "text_digests_of",
+    "with_texts",
+]
 
-Contents = npt.NDArray[np.uint64]
 Kind = Literal["id", "text"]
+Chosen = npt.NDArray[np.bool_]
 
 
-class Prints(NamedTuple):
+class Digests(NamedTuple):
     """Some documents of one block, in ascending order, and 128 bits for the id or text of each."""
 
     kind: Kind
-    contents: Contents
+    digests: npt.NDArray[np.uint64]
     documents: Numbers
 
 
@@ -30,30 +48,49 @@ class Copies(NamedTuple):
     originals: Numbers
 
 
-class Repeats(NamedTuple):
+class Returned(NamedTuple):
     """Copies of one kind, on their way to their block."""
 
     kind: Kind
     copies: Copies
 
 
-class Later(NamedTuple):
+class Repeats(NamedTuple):
     """The documents of a block whose id came before, and those whose text did."""
 
-    repeated: Copies
-    copies: Copies
+    ids: Copies
+    texts: Copies
 
 
-def prints(
-    kind: Kind, contents: Contents, documents: Numbers, partitions: int
-) -> Iterator[tuple[int, Prints]]:
-    """Sent to where all equal contents meet."""
-    targets = contents[:, 0] % np.uint64(partitions)
-    for target, (some, theirs) in by_target(targets, contents, documents):
-        yield target, Prints(kind, some, theirs)
+def digests_of(
+    number: int, signed: SignedBlock, *, check_ids: bool, partitions: int
+) -> Iterator[tuple[int, Digests]]:
+    """Ids, and texts of documents that have one, sent to where equal ones meet."""
+    documents = numbered(number, signed.rows)
+    if check_ids:
+        yield from _sent("id", signed.id_digests, documents, partitions)
+    valid = signed.sizes > 0
+    yield from _sent("text", signed.digests[valid], documents[valid], partitions)
 
 
-def first_of_each(received: Sequence[Prints]) -> Iterator[tuple[int, Repeats]]:
+def text_digests_of(
+    number: int, signed: SignedBlock, known: Repeats, *, partitions: int
+) -> Iterator[tuple[int, Digests]]:
+    """Texts once more, without those whose id came before."""
+    documents = numbered(number, signed.rows)
+    valid = (signed.sizes > 0) & ~np.isin(documents, known.ids.documents)
+    yield from _sent("text", signed.digests[valid], documents[valid], partitions)
+
+
+def _sent(
+    kind: Kind, digests: npt.NDArray[np.uint64], documents: Numbers, partitions: int
+) -> Iterator[tuple[int, Digests]]:
+    targets = digests[:, 0] % np.uint64(partitions)
+    for target, (some, theirs) in by_target(targets, digests, documents):
+        yield target, Digests(kind, some, theirs)
+
+
+def first_of_each(received: Sequence[Digests]) -> Iterator[tuple[int, Returned]]:
     """Every document whose id or text came before, sent to its block."""
     kinds: tuple[Kind, ...] = ("id", "text")
     for kind in kinds:
@@ -61,24 +98,61 @@ def first_of_each(received: Sequence[Prints]) -> Iterator[tuple[int, Repeats]]:
         if same:
             copies = _copies(sorted(same, key=lambda part: int(part.documents[0])))
             for block, columns in by_target(blocks_of(copies.documents), *copies):
-                yield block, Repeats(kind, Copies(*columns))
+                yield block, Returned(kind, Copies(*columns))
 
 
-def _copies(in_order: Sequence[Prints]) -> Copies:
+def _copies(in_order: Sequence[Digests]) -> Copies:
     documents = np.concatenate([part.documents for part in in_order])
-    first = documents[_kernels.first_seen(np.concatenate([part.contents for part in in_order]))]
+    first = documents[_kernels.first_seen(np.concatenate([part.digests for part in in_order]))]
     is_copy = first != documents
     return Copies(documents[is_copy], first[is_copy])
 
 
-def later(received: Sequence[Repeats]) -> Later:
+def repeats(received: Sequence[Returned]) -> Repeats:
     """All that came back to one block, in ascending order."""
-    return Later(_of_kind("id", received), _of_kind("text", received))
+    return Repeats(_of_kind("id", received), _of_kind("text", received))
 
 
-def _of_kind(kind: Kind, received: Sequence[Repeats]) -> Copies:
+def with_texts(before: Repeats, now: Repeats) -> Repeats:
+    """Ids as they were found first, texts as they were found then."""
+    return Repeats(before.ids, now.texts)
+
+
+def _of_kind(kind: Kind, received: Sequence[Returned]) -> Copies:
     none = Copies(np.empty(0, np.int64), np.empty(0, np.int64))
     parts = [part.copies for part in received if part.kind == kind]
     documents, originals = map(np.concatenate, zip(none, *parts, strict=True))
     order = np.argsort(documents)
     return Copies(documents[order], originals[order])
+
+
+def count_repeats(known: Repeats) -> tuple[int, int]:
+    """By id, and by text."""
+    return len(known.ids.documents), len(known.texts.documents)
+
+
+def count_empty(number: int, signed: SignedBlock, known: Repeats) -> int:
+    """Documents with nothing to compare, but for those whose id came before."""
+    is_repeated = np.isin(numbered(number, signed.rows), known.ids.documents)
+    return int(((signed.sizes == 0) & ~is_repeated).sum())
+
+
+def listed_ids(room: int, states: Iterable[tuple[SignedBlock, Repeats]]) -> Iterator[Skips]:
+    """Documents whose id came before, as skipped records."""
+    for signed, known in states:
+        listed = signed.skipped.another()
+        for name in names(signed, known.ids.documents):
+            listed.add(f"id {name}", REPEATED)
+        yield listed.trimmed(room)
+
+
+def is_representative(number: int, signed: SignedBlock, known: Repeats) -> Chosen:
+    """Which documents of a block are compared."""
+    gone = np.concatenate([known.ids.documents, known.texts.documents])
+    chosen: Chosen = (signed.sizes > 0) & ~np.isin(numbered(number, signed.rows), gone)
+    return chosen
+
+
+def representatives(number: int, signed: SignedBlock, known: Repeats) -> Numbers:
+    """The documents of a block that are compared."""
+    return numbered(number, signed.rows[is_representative(number, signed, known)])

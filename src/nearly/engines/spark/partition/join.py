@@ -5,7 +5,7 @@ the exact join is for corpora that need not be cut into many.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
@@ -15,20 +15,28 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.arrays import numbers_of, take_strings
+from nearly.documents.readable import Skips
 from nearly.engines.spark.partition.number import Numbers, by_target, numbered
 from nearly.engines.spark.partition.placement import place_of, scattered
+from nearly.engines.spark.partition.signed_block import Block
 from nearly.engines.spark.partition.verification import Near, Texts, joined_texts, texts_of
-from nearly.settings import Settings
-from nearly.stages.join import Block, Joined, Workers, join, join_across
-from nearly.stages.pair import split_pairs
-from nearly.stages.verification import shingle_sets
+from nearly.measures.base import Measure
+from nearly.measures.pair import Block as JoinBlock
+from nearly.measures.pair import Joined, split_pairs
+from nearly.measures.work import ONE_THREAD
 
-__all__ = ["Grouped", "JoinedHere", "count_groups", "join_here", "texts_by_group"]
+__all__ = [
+    "Grouped",
+    "JoinedHere",
+    "count_groups",
+    "counts",
+    "join_here",
+    "near_of",
+    "texts_by_group",
+]
 
 #: Bytes of text in a group; its sets of shingles take eight times as much.
 GROUP_TEXT = 2**25
-
-ONE_THREAD = Workers(map, 1)
 
 
 class Grouped(NamedTuple):
@@ -42,12 +50,12 @@ class JoinedHere(NamedTuple):
     """What the tasks of a partition found, and what it took."""
 
     near: Near
-    met: int
+    meetings: int
     verified: int
 
 
 def count_groups(text: int) -> int:
-    """How many groups so many bytes of text are cut into."""
+    """How many groups this many bytes of text are cut into."""
     return max(1, -(-text // GROUP_TEXT))
 
 
@@ -58,8 +66,10 @@ def _tasks(groups: int, partition: int, partitions: int) -> list[tuple[int, int]
 
 def texts_by_group(
     number: int,
-    batches: Iterable[pa.RecordBatch],
-    representatives: Numbers,
+    block: Block,
+    chosen_here: Numbers,
+    *,
+    skipped: Skips,
     groups: int,
     partitions: int,
 ) -> Iterator[tuple[int, Grouped]]:
@@ -68,9 +78,9 @@ def texts_by_group(
         partition: set(itertools.chain(*_tasks(groups, partition, partitions)))
         for partition in range(partitions)
     }
-    for batch in batches:
+    for batch in block.documents(skipped):
         documents = numbered(number, numbers_of(batch.column("row")).astype(np.uint32))
-        chosen = np.flatnonzero(np.isin(documents, representatives)).astype(np.uint32)
+        chosen = np.flatnonzero(np.isin(documents, chosen_here)).astype(np.uint32)
         targets = place_of(scattered(documents[chosen]), groups)
         for group, (places,) in by_target(targets, chosen):
             texts = texts_of(documents[places], take_strings(batch.column("text"), places))
@@ -81,10 +91,11 @@ def texts_by_group(
 
 def join_here(
     partition: int,
-    partitions: int,
     received: Sequence[Grouped],
+    *,
+    partitions: int,
     groups: int,
-    settings: Settings,
+    measure: Measure,
     threshold: Fraction,
 ) -> JoinedHere:
     """All pairs of the tasks that fall to a partition."""
@@ -92,36 +103,39 @@ def join_here(
     group_of = place_of(scattered(documents), groups)
     parts: list[Joined] = []
     for i, j in _tasks(groups, partition, partitions):
-        mine = _block(texts, group_of, i, settings)
+        mine = _block(texts, group_of, i)
         if i == j:
-            parts += join([partial(_itself, mine)], threshold, ONE_THREAD)
+            parts += measure.join([partial(_itself, mine)], threshold, ONE_THREAD)
         else:
-            theirs = _block(texts, group_of, j, settings)
-            parts += join_across(mine, theirs, threshold, ONE_THREAD)
+            parts += measure.join_across(mine, _block(texts, group_of, j), threshold)
     return _gathered(parts, documents)
 
 
-def _block(
-    texts: pa.LargeStringArray,
-    group_of: npt.NDArray[np.uint64],
-    group: int,
-    settings: Settings,
-) -> Block:
+def _block(texts: pa.LargeStringArray, group_of: npt.NDArray[np.uint64], group: int) -> JoinBlock:
     places = np.flatnonzero(group_of == group).astype(np.uint32)
-    offsets, hashes = shingle_sets(take_strings(texts, places), settings, in_order=True)
-    return Block(documents=places, offsets=offsets, hashes=hashes)
+    return JoinBlock.of(places, take_strings(texts, places))
 
 
-def _itself(block: Block) -> Block:
+def _itself(block: JoinBlock) -> JoinBlock:
     return block
+
+
+def counts(joined: JoinedHere) -> tuple[int, int]:
+    """Pairs that met, and pairs that were compared."""
+    return joined.meetings, joined.verified
+
+
+def near_of(joined: JoinedHere) -> Near:
+    """The pairs alone."""
+    return joined.near
 
 
 def _gathered(parts: Sequence[Joined], documents: Numbers) -> JoinedHere:
     pairs = np.concatenate([np.empty(0, np.uint64), *(part.pairs for part in parts)])
-    similarity = np.concatenate([np.empty(0), *(part.similarities for part in parts)])
+    nearness = np.concatenate([np.empty(0), *(part.nearness for part in parts)])
     first, second = split_pairs(pairs)
     return JoinedHere(
-        Near(documents[first], documents[second], similarity),
-        sum(part.met for part in parts),
+        Near(documents[first], documents[second], nearness),
+        sum(part.meetings for part in parts),
         sum(part.verified for part in parts),
     )

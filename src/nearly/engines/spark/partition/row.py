@@ -1,18 +1,18 @@
 """The rows of result tables: made where a component is, ordered where its first document is."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from nearly.arrays import column_of, numbers_of, truths_of
-from nearly.documents.number import Documents
+from nearly.documents.packet import pack, together, unpack
 from nearly.engines.spark.partition.group import Group
 from nearly.engines.spark.partition.number import Numbers, blocks_of, by_target, places_of, rows_of
-from nearly.engines.spark.partition.packet import pack, together, unpack
+from nearly.engines.spark.partition.signed_block import Block
 from nearly.engines.spark.partition.verification import Texts
-from nearly.schemas import REMOVED
+from nearly.measures.number import Documents
 from nearly.settings import Settings
 from nearly.stages.cluster import Clusters
 from nearly.stages.survivor import Keep
@@ -21,15 +21,16 @@ from nearly.stages.table import without_rows
 __all__ = [
     "Rows",
     "Tables",
-    "by_block",
     "cluster_rows",
     "counts",
     "fate_rows",
+    "found_rows",
     "numbered_clusters",
     "ordered",
     "pair_rows",
     "removed_rows",
-    "rows_without",
+    "rows_kept",
+    "table",
 ]
 
 
@@ -44,49 +45,58 @@ class Rows(NamedTuple):
     packed: bytes
 
 
+def found_rows(group: Group, *, settings: Settings) -> Iterator[tuple[int, Rows]]:
+    """Pairs and members of clusters, sent to the blocks of their first documents."""
+    yield from _by_block("pairs", pair_rows(group, settings))
+    yield from _by_block("clusters", cluster_rows(group, settings))
+
+
 def pair_rows(group: Group, settings: Settings) -> pa.RecordBatch:
-    """All pairs of some components: both documents, both ids, similarity."""
+    """All pairs of some components: both documents, both ids, how near they are."""
     pairs = group.pairs(settings)
     columns = [
         column_of(group.documents[pairs.first]),
         column_of(group.documents[pairs.second]),
         group.ids(pairs.first),
         group.ids(pairs.second),
-        column_of(pairs.similarity),
+        column_of(group.measure.shown(pairs.nearness)),
     ]
-    return pa.record_batch(columns, names=["first", "second", "id_a", "id_b", "similarity"])
+    names = ["first", "second", "id_a", "id_b", group.measure.value]
+    return pa.record_batch(columns, names=names)
 
 
 def cluster_rows(group: Group, settings: Settings, keep: Keep | None = None) -> pa.RecordBatch:
     """All members of clusters: the first one of each, the member, its id, the weakest pair."""
     clusters = group.clusters(settings, keep)
+    weakest = group.measure.shown(clusters.weakest(group.near, group.measure.same))
     columns = [
         column_of(group.documents[_first_members(clusters)]),
         column_of(group.documents[clusters.members]),
         group.ids(clusters.members),
-        column_of(clusters.weakest(group.near)[clusters.numbers]),
+        column_of(weakest[clusters.numbers]),
     ]
     return pa.record_batch(columns, names=["first", "second", "id", "weakest"])
 
 
 def fate_rows(
-    group: Group, answers: Sequence[Texts], settings: Settings, keep: Keep
-) -> pa.RecordBatch:
-    """The same, and whether each goes, who stands for it, and how similar they are."""
+    group: Group, answers: Sequence[Texts], *, settings: Settings, keep: Keep
+) -> Iterator[tuple[int, Rows]]:
+    """Members of clusters, and whether each goes, who stands for it, and how near they are."""
     rows = cluster_rows(group, settings, keep)
     members = places_of(numbers_of(rows.column("second")), group.documents)
     removed = group.removed(settings, keep, answers)
     survivor = np.arange(len(group), dtype=np.uint32)
-    similarity = np.ones(len(group))
+    nearness = np.full(len(group), group.measure.same)
     survivor[removed.documents] = removed.survivors
-    similarity[removed.documents] = removed.similarity
+    nearness[removed.documents] = removed.nearness
     fates = {
         "goes": truths_of(survivor[members] != members),
         "survivor": group.ids(survivor[members]),
-        "similarity": column_of(similarity[members]),
+        group.measure.value: column_of(group.measure.shown(nearness[members])),
     }
     columns = [*rows.columns, *fates.values()]
-    return pa.record_batch(columns, names=[*rows.schema.names, *fates])
+    names = [*rows.schema.names, *fates]
+    yield from _by_block("clusters", pa.record_batch(columns, names=names))
 
 
 def _first_members(clusters: Clusters) -> Documents:
@@ -94,43 +104,61 @@ def _first_members(clusters: Clusters) -> Documents:
     return clusters.members[starts][clusters.numbers]
 
 
-def by_block(rows: pa.RecordBatch, column: str) -> Iterator[tuple[int, bytes]]:
-    """Rows sent to the block of a document."""
-    documents: Numbers = numbers_of(rows.column(column))
+def _by_block(table: str, rows: pa.RecordBatch) -> Iterator[tuple[int, Rows]]:
+    """Rows sent to the block of their first document."""
+    documents: Numbers = numbers_of(rows.column("first"))
     for block, (some,) in by_target(blocks_of(documents), np.arange(len(documents))):
-        yield block, pack(rows.take(column_of(some)))
+        yield block, Rows(table, pack(rows.take(column_of(some))))
 
 
-def ordered(received: Sequence[bytes], schema: pa.Schema) -> bytes:
-    """Rows that came from everywhere, by their first and second document."""
+def ordered(received: Sequence[Rows], *, schemas: Mapping[str, pa.Schema]) -> Tables:
+    """Each table's rows, which came from everywhere, in order."""
+    return {
+        name: _ordered([part.packed for part in received if part.table == name], schema)
+        for name, schema in schemas.items()
+    }
+
+
+def _ordered(received: Sequence[bytes], schema: pa.Schema) -> bytes:
+    """Rows by their first and second document."""
     none = pa.RecordBatch.from_pylist([], schema=schema)
     rows = together([none, *map(unpack, received)])
     first, second = (numbers_of(rows.column(name)) for name in ("first", "second"))
     return pack(rows.take(column_of(np.lexsort((second, first)))))
 
 
-def counts(rows: pa.RecordBatch) -> tuple[int, int]:
-    """How many rows there are, and how many different first documents."""
+def counts(tables: Tables) -> dict[str, tuple[int, int]]:
+    """Of each table, how many rows there are, and how many different first documents."""
+    return {name: _counts(unpack(packed)) for name, packed in tables.items()}
+
+
+def _counts(rows: pa.RecordBatch) -> tuple[int, int]:
     return rows.num_rows, len(np.unique(numbers_of(rows.column("first"))))
 
 
-def numbered_clusters(rows: pa.RecordBatch, start: int) -> bytes:
-    """Ordered rows of clusters with the number of each, counted from `start`."""
+def table(tables: Tables, *, name: str) -> bytes:
+    """The rows of one table."""
+    return tables[name]
+
+
+def numbered_clusters(number: int, tables: Tables, *, starts: Sequence[int]) -> bytes:
+    """Ordered rows of clusters with the number of each; each block counts from its start."""
+    rows, start = unpack(tables["clusters"]), starts[number]
     first = numbers_of(rows.column("first"))
     is_new = np.append(True, first[1:] != first[:-1])[: len(first)]
     numbers = column_of(np.cumsum(is_new, dtype=np.int64) - 1 + start)
     return pack(rows.append_column("cluster", numbers))
 
 
-def removed_rows(rows: pa.RecordBatch) -> pa.RecordBatch:
+def removed_rows(packed: bytes, *, names: Sequence[str]) -> Iterator[tuple[int, Rows]]:
     """Of numbered rows of clusters, those of removed documents, which now come first."""
-    gone = rows.filter(rows.column("goes"))
-    names = ["second", "first", *REMOVED.names]
-    return gone.select(names).rename_columns(["first", "second", *REMOVED.names])
+    rows = unpack(packed)
+    gone = rows.filter(rows.column("goes")).select(["second", "first", *names])
+    yield from _by_block("removed", gone.rename_columns(["first", "second", *names]))
 
 
-def rows_without(batches: Iterable[pa.RecordBatch], removed: pa.RecordBatch) -> Iterator[bytes]:
+def rows_kept(block: Block, removed: bytes) -> Iterator[bytes]:
     """All rows of a block but those of removed documents."""
-    gone = rows_of(numbers_of(removed.column("first"))).astype(np.int64)
-    for batch in without_rows(batches, gone):
+    gone = rows_of(numbers_of(unpack(removed).column("first"))).astype(np.int64)
+    for batch in without_rows(block.rows(), gone):
         yield pack(batch)

@@ -1,7 +1,7 @@
 """The documents of one block, read and signed where they are: what the rest of a run looks at."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -9,27 +9,46 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearly.arrays import column_of, count_characters, matrix_of, numbers_of, spans, take_strings
-from nearly.documents.identity import id_contents
+from nearly.arrays import column_of, numbers_of, spans, take_strings
+from nearly.documents.block import (
+    SignedBlock,
+    Tally,
+    block_of_rows,
+    identity_of,
+    rows_of_block,
+)
+from nearly.documents.folder import Folder
+from nearly.documents.identity import id_digests
+from nearly.documents.packet import pack, together, unpack
 from nearly.documents.readable import Skips
 from nearly.engines.spark.partition.bucket import Ask
-from nearly.engines.spark.partition.number import Numbers, Rows, numbered, places_of, rows_of
-from nearly.engines.spark.partition.packet import pack, together, unpack
+from nearly.engines.spark.partition.number import Numbers, numbered, places_of, rows_of
 from nearly.engines.spark.partition.verification import Texts, joined_texts, texts_of
-from nearly.settings import Settings
-from nearly.stages.signature import measure, sign
+from nearly.measures.base import Measure, Signed, Weighed
 from nearly.stages.survivor import Keep
 from nearly.tuning.banding import Banding
-from nearly.tuning.method import auto_k
 
-__all__ = ["Block", "Plan", "Signed", "Tally", "names", "no_facts", "read_texts", "sign_block"]
+__all__ = [
+    "Block",
+    "Plan",
+    "listed_skips",
+    "names",
+    "no_labels",
+    "read_texts",
+    "sign_again",
+    "sign_block",
+    "summary",
+]
+
+#: The name under which signed blocks are kept.
+STAGE = "signed"
 
 
 class Block(Protocol):
     """A run of rows of a source that can be read anywhere."""
 
     def documents(self, skipped: Any, also: str | None = None) -> Iterator[pa.RecordBatch]:
-        """Batches of row, id and text, and perhaps `also`; rows count from 0 in the block."""
+        """Batches of row, id and text, and perhaps a column; rows count from 0 in the block."""
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         """Every row with its own columns."""
@@ -38,27 +57,22 @@ class Block(Protocol):
 class Plan(NamedTuple):
     """How documents are read and signed."""
 
-    settings: Settings
+    measure: Measure
     banding: Banding
+    is_exact: bool
     keep: Keep | None
     id_type: pa.DataType
-    also_type: pa.DataType | None
+    rule_type: pa.DataType | None  # of the column that `keep` looks at
     check_ids: bool
+    skipped: Skips  # an empty list of the kind to be filled
+    kept_in: Folder | None
 
-    def with_k(self, length: float) -> Self:
-        """The same, with k decided by the mean length of documents where that is to decide it."""
-        if self.settings.text.k != "auto":
-            return self
-        k = auto_k(self.settings.text.unit, length)
-        return self._replace(settings=self.settings.with_k(k))
-
-    @property
-    def signs(self) -> bool:
-        """Whether signatures are made, which the exact join does without."""
-        return self.settings.method != "exact"
+    def settled(self, mean_extent: float) -> Self:
+        """The same, with what is left to decide decided by the mean extent of documents."""
+        return self._replace(measure=self.measure.settled(mean_extent))
 
     @property
-    def also(self) -> str | None:
+    def rule_column(self) -> str | None:
         """The column that `keep` looks at."""
         return self.keep.column if self.keep else None
 
@@ -67,128 +81,127 @@ class Plan(NamedTuple):
         """Whether `keep` looks at the length of texts."""
         return self.keep is not None and self.keep.rule in ("longest", "shortest")
 
-
-class Tally(NamedTuple):
-    """What was met in a block."""
-
-    documents: int
-    empty: int
-    bytes: int
-    characters: int
-    skipped: int
+    def weigh(self, texts: pa.LargeStringArray) -> Weighed:
+        """Signed, or only weighed for an exact run."""
+        if self.is_exact:
+            return self.measure.weigh(texts)
+        return self.measure.sign(texts, self.banding)
 
 
-class Signed(NamedTuple):
-    """The documents of a block by row, empty ones too, and what else is known of the block.
-
-    `facts` is a packed batch of row, id and what `keep` looks at. `k` is the length of shingles,
-    which was guessed from the first documents where it is to be decided by all.
-    """
-
-    tally: Tally
-    k: int
-    facts: bytes
-    rows: Rows
-    sizes: npt.NDArray[np.uint32]
-    contents: npt.NDArray[np.uint64]
-    id_contents: npt.NDArray[np.uint64]
-    keys: npt.NDArray[np.uint32]
-    sketches: npt.NDArray[np.uint64]
-    skipped: Skips
-
-
-def sign_block(block: Block, skipped: Skips, plan: Plan) -> Signed:
-    """Read once, sign each batch, keep no text."""
-    batches = block.documents(skipped, plan.also)
+def sign_block(number: int, block: Block, *, plan: Plan) -> SignedBlock:
+    """Signed with the measure that the first documents suggest, or as it was signed before."""
+    if plan.kept_in is not None:
+        there = plan.kept_in.load(STAGE, number)
+        if there is not None:
+            return block_of_rows(there, plan.skipped.another())
+    batches = block.documents(skipped := plan.skipped.another(), plan.rule_column)
     head = next(batches, None)
-    plan = plan.with_k(mean_length(head))
-    facts, signed = [no_facts(plan)], [_nothing_signed(plan)]
-    ids = [_id_contents(facts[0], plan)]
-    size = characters = 0
-    for batch in itertools.chain([head] if head is not None else [], batches):
-        offsets, _ = spans(batch.column("text"))
+    guessed = plan.settled(_mean_extent(head, plan.measure))
+    coming = itertools.chain([head] if head is not None else [], batches)
+    return _kept(number, _sign(coming, skipped, guessed), plan)
+
+
+def sign_again(number: int, block: Block, signed: SignedBlock, *, plan: Plan) -> SignedBlock:
+    """What was signed with another measure than all documents ask for."""
+    if signed.measured_by == identity_of(plan.measure):
+        return signed
+    batches = block.documents(skipped := plan.skipped.another(), plan.rule_column)
+    return _kept(number, _sign(batches, skipped, plan), plan)
+
+
+def _kept(number: int, signed: SignedBlock, plan: Plan) -> SignedBlock:
+    if plan.kept_in is not None:
+        plan.kept_in.save(STAGE, number, rows_of_block(signed))
+    return signed
+
+
+def _sign(batches: Iterable[pa.RecordBatch], skipped: Skips, plan: Plan) -> SignedBlock:
+    """Read once, sign each batch, keep no text."""
+    labels, weighed = [no_labels(plan)], [plan.weigh(pa.array([], pa.large_string()))]
+    ids = [_id_digests(labels[0], plan)]
+    size = extent = 0
+    for batch in batches:
+        texts = batch.column("text")
+        offsets, _ = spans(texts)
         size += int(offsets[-1] - offsets[0])
-        characters += count_characters(batch.column("text"))
-        facts.append(_facts(batch, plan))
-        ids.append(_id_contents(batch, plan))
-        signed.append(_signed(batch, plan))
-    named, whole = together(facts), together(signed)
-    sizes = numbers_of(whole.column("size"))
-    return Signed(
-        tally=Tally(len(sizes), int((sizes == 0).sum()), size, characters, len(skipped)),
-        facts=pack(named),
+        extent += plan.measure.extent(texts)
+        labels.append(_labels(batch, plan))
+        ids.append(_id_digests(batch, plan))
+        weighed.append(plan.weigh(texts))
+    named = together(labels)
+    sizes = np.concatenate([part.sizes for part in weighed])
+    signed = [part for part in weighed if isinstance(part, Signed)]
+    return SignedBlock(
+        tally=Tally(len(sizes), int((sizes == 0).sum()), size, extent, len(skipped)),
+        measured_by=identity_of(plan.measure),
+        labels=pack(named),
         rows=numbers_of(named.column("row")),
         sizes=sizes,
-        contents=matrix_of(whole.column("content"), np.uint64),
-        id_contents=np.concatenate(ids),
-        keys=_matrix(whole, "keys", np.uint32),
-        sketches=_matrix(whole, "sketch", np.uint64),
+        digests=np.concatenate([part.digests for part in weighed]),
+        id_digests=np.concatenate(ids),
+        keys=_joined([part.keys for part in signed], len(sizes), np.uint32),
+        sketches=_joined([part.sketches for part in signed], len(sizes), np.uint64),
         skipped=skipped,
-        k=plan.settings.text.whole_k,
     )
 
 
-def mean_length(batch: pa.RecordBatch | None) -> float:
-    """Characters of a document of a batch."""
+def _joined(parts: Sequence[npt.NDArray[Any]], count: int, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+    return np.concatenate(parts) if parts else np.empty((count, 0), kind)
+
+
+def _mean_extent(batch: pa.RecordBatch | None, measure: Measure) -> float:
     if batch is None or batch.num_rows == 0:
         return 0.0
-    characters: int = count_characters(batch.column("text"))
-    return characters / int(batch.num_rows)
+    return measure.extent(batch.column("text")) / int(batch.num_rows)
 
 
-def _id_contents(batch: pa.RecordBatch, plan: Plan) -> npt.NDArray[np.uint64]:
+def _id_digests(batch: pa.RecordBatch, plan: Plan) -> npt.NDArray[np.uint64]:
     if not plan.check_ids:
         return np.empty((batch.num_rows, 0), np.uint64)
-    return id_contents(batch.column("id"))
+    return id_digests(batch.column("id"))
 
 
-def _matrix(signed: pa.RecordBatch, name: str, kind: npt.DTypeLike) -> npt.NDArray[Any]:
-    if name not in signed.schema.names:
-        return np.empty((signed.num_rows, 0), kind)
-    return matrix_of(signed.column(name), kind)
-
-
-def _signed(batch: pa.RecordBatch, plan: Plan) -> pa.RecordBatch:
-    texts = batch.select(["text"])
-    return sign(texts, plan.settings, plan.banding) if plan.signs else measure(texts, plan.settings)
-
-
-def _nothing_signed(plan: Plan) -> pa.RecordBatch:
-    """So that a block without documents has columns too."""
-    no_text = pa.record_batch([pa.array([], pa.large_string())], names=["text"])
-    return _signed(no_text, plan)
-
-
-def _facts(batch: pa.RecordBatch, plan: Plan) -> pa.RecordBatch:
+def _labels(batch: pa.RecordBatch, plan: Plan) -> pa.RecordBatch:
     """What is told of documents once they have been compared."""
     rows = column_of(numbers_of(batch.column("row")).astype(np.uint32))
     columns = {"row": rows, "id": batch.column("id")}
     if plan.counts_characters:
         columns["characters"] = pc.utf8_length(batch.column("text")).cast(pa.int64())
-    if plan.also is not None:
-        columns["also"] = batch.column("also")
+    if plan.rule_column is not None:
+        columns["rule"] = batch.column(3)
     return pa.record_batch(list(columns.values()), names=list(columns))
 
 
-def no_facts(plan: Plan) -> pa.RecordBatch:
-    """The columns of facts, and no document."""
+def no_labels(plan: Plan) -> pa.RecordBatch:
+    """The columns of labels, and no document."""
     fields = [("row", pa.uint32()), ("id", plan.id_type)]
     if plan.counts_characters:
         fields.append(("characters", pa.int64()))
-    if plan.also is not None:
-        fields.append(("also", plan.also_type))
+    if plan.rule_column is not None:
+        fields.append(("rule", plan.rule_type))
     return pa.RecordBatch.from_pylist([], schema=pa.schema(fields))
 
 
-def names(signed: Signed, documents: Numbers) -> list[Any]:
+def summary(signed: SignedBlock) -> tuple[Tally, str]:
+    """What the driver looks at."""
+    return signed.tally, signed.measured_by
+
+
+def listed_skips(room: int, signed: Iterable[SignedBlock]) -> Iterator[Skips]:
+    """The skipped records of blocks, as many of each as there is room for."""
+    for block in signed:
+        yield block.skipped.trimmed(room)
+
+
+def names(signed: SignedBlock, documents: Numbers) -> list[Any]:
     """The ids of some documents of a block."""
     places = np.searchsorted(signed.rows, rows_of(documents))
-    ids: list[Any] = unpack(signed.facts).column("id").take(column_of(places)).to_pylist()
+    ids: list[Any] = unpack(signed.labels).column("id").take(column_of(places)).to_pylist()
     return ids
 
 
 def read_texts(
-    number: int, block: Block, skipped: Skips, asks: Sequence[Ask]
+    number: int, block: Block, asks: Sequence[Ask], *, skipped: Skips
 ) -> Iterator[tuple[int, Texts]]:
     """The texts that others want, each asker's together; the block is read once, if at all."""
     if not asks:

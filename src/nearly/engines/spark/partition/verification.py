@@ -3,6 +3,7 @@ needs it."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,21 +11,23 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.arrays import spans, take_strings
-from nearly.documents.number import Documents, different
 from nearly.engines.spark.partition.bucket import Ask, Candidates
 from nearly.engines.spark.partition.number import Numbers, blocks_of, by_target, places_of, rows_of
 from nearly.engines.spark.partition.placement import place_of, scattered
-from nearly.settings import Settings
-from nearly.stages.verification import cut, verify
+from nearly.measures.base import Measure
+from nearly.measures.number import Documents
+from nearly.measures.pair import Nearness
+from nearly.stages.verification import cut, verify_block
 
 __all__ = [
     "Near",
     "Texts",
     "asks_for_texts",
+    "compared",
+    "count_candidates",
     "each_once",
     "joined_texts",
     "pairs_by_place",
-    "similarities",
     "texts_of",
     "verified",
 ]
@@ -46,19 +49,19 @@ class Near(NamedTuple):
 
     first: Numbers
     second: Numbers
-    similarity: npt.NDArray[np.float64]
+    nearness: Nearness
 
 
-def pairs_by_place(found: Candidates, partitions: int) -> Iterator[tuple[int, Candidates]]:
+def pairs_by_place(found: Candidates, *, partitions: int) -> Iterator[tuple[int, Candidates]]:
     """Candidates sent to where they are verified; a crowd of neighbours fills many places."""
     near = scattered(found.first >> PLACE_BITS, found.second >> PLACE_BITS)
     targets = place_of(near, partitions)
-    compared = found.compared
+    meetings = found.meetings
     for target, (first, second) in by_target(targets, found.first, found.second):
-        yield target, Candidates(first, second, compared)
-        compared = 0
-    if compared:
-        yield 0, Candidates(found.first[:0], found.second[:0], compared)
+        yield target, Candidates(first, second, meetings)
+        meetings = 0
+    if meetings:
+        yield 0, Candidates(found.first[:0], found.second[:0], meetings)
 
 
 def each_once(received: Sequence[Candidates]) -> Candidates:
@@ -70,7 +73,12 @@ def each_once(received: Sequence[Candidates]) -> Candidates:
     pairs = pairs[order]
     is_new = np.append(True, (pairs[1:] != pairs[:-1]).any(axis=1))[: len(pairs)]
     kept = pairs[is_new]
-    return Candidates(kept[:, 0].copy(), kept[:, 1].copy(), sum(part.compared for part in received))
+    return Candidates(kept[:, 0].copy(), kept[:, 1].copy(), sum(part.meetings for part in received))
+
+
+def count_candidates(pairs: Candidates) -> tuple[int, int]:
+    """Pairs that are verified, and pairs that met."""
+    return len(pairs.first), pairs.meetings
 
 
 def asks_for_texts(here: int, pairs: Candidates) -> Iterator[tuple[int, Ask]]:
@@ -103,26 +111,26 @@ def texts_of(documents: Numbers, texts: pa.LargeStringArray) -> Texts:
 
 
 def verified(
-    pairs: Candidates, answers: Sequence[Texts], settings: Settings, threshold: Fraction
+    pairs: Candidates, answers: Sequence[Texts], *, measure: Measure, threshold: Fraction
 ) -> Near:
-    """Those pairs that reach the threshold, with exact similarity."""
+    """Those pairs that reach the threshold, with exact nearness."""
     documents, texts = joined_texts(answers)
     first, second = places_of(pairs.first, documents), places_of(pairs.second, documents)
-    similarity = similarities(texts, first, second, settings, threshold)
-    kept = similarity >= 0
-    return Near(pairs.first[kept], pairs.second[kept], similarity[kept])
+    nearness = compared(texts, first, second, measure, threshold)
+    near = ~np.isnan(nearness)
+    return Near(pairs.first[near], pairs.second[near], nearness[near])
 
 
-def similarities(
+def compared(
     texts: pa.LargeStringArray,
     first: Documents,
     second: Documents,
-    settings: Settings,
-    threshold: Fraction,
-) -> npt.NDArray[np.float64]:
-    """As `verify`, block by block, so that no more sets are held than fit."""
-    found = np.empty(len(first))
+    measure: Measure,
+    threshold: Fraction | None,
+) -> Nearness:
+    """Block by block, so that no more is held than fits."""
+    nearness = np.empty(len(first))
+    read = partial(take_strings, texts)
     for block in cut(first, second, np.diff(spans(texts)[0])):
-        some, (a, b) = different(first[block], second[block])
-        found[block] = verify(take_strings(texts, some), a, b, settings, threshold)
-    return found
+        nearness[block] = verify_block(measure, read, first[block], second[block], threshold)
+    return nearness

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from nearly.engines.spark.partition.packet import unpack
+from nearly.documents.packet import unpack
 
 if TYPE_CHECKING:
     from pyspark import RDD

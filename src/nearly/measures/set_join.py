@@ -4,34 +4,29 @@ Documents come in blocks, which bounds the memory: two blocks are held at a time
 is loaded again for every earlier one whose sizes allow a pair. One block is the fast case.
 """
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from nearly import _kernels
-from nearly.documents.number import Documents
-from nearly.stages.pair import Packed, Pairs, join_pairs, split_pairs
+from nearly.measures.number import Documents
+from nearly.measures.pair import Joined, join_pairs, split_pairs
+from nearly.measures.work import Workers
 
-__all__ = ["Block", "Joined", "Workers", "gather", "join", "join_across", "memory_of"]
+__all__ = ["SetBlock", "join", "join_across", "memory_of"]
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
-
-Load = Callable[[], "Block"]
+Load = Callable[[], "SetBlock"]
 Rarities = npt.NDArray[np.uint8]
 
 FEWEST_CELL_BITS, MOST_CELL_BITS = 16, 24
-SHINGLES_PER_CELL = 16  # fewer cells mean more candidates in vain, more cells more cache misses
-PARTS_PER_THREAD = 8  # so that no thread waits long for the others
+SHINGLES_PER_CELL = 16  # fewer cells mean more wasted candidates, more cells more cache misses
 
 
 @dataclass(frozen=True, kw_only=True)
-class Block:
+class SetBlock:
     """Sets of shingles as sorted hashes, and the number of each one's document."""
 
     documents: Documents
@@ -39,41 +34,10 @@ class Block:
     hashes: npt.NDArray[np.uint64]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Joined:
-    """Some of the pairs: packed, with exact similarities, and what it took to find them."""
-
-    pairs: Packed
-    similarities: npt.NDArray[np.float64]
-    met: int  # pairs that shared a rare shingle
-    verified: int  # of these, pairs that no bound ruled out
-
-
-class Map(Protocol):
-    """What `map` does, in any number of threads."""
-
-    def __call__(
-        self, function: Callable[[Given], Made], items: Iterable[Given], /
-    ) -> Iterable[Made]: ...
-
-
-@dataclass(frozen=True)
-class Workers:
-    """Threads that take parts of the work."""
-
-    map: Map
-    threads: int
-
-    def split(self, count: int, per_thread: int = PARTS_PER_THREAD) -> list[tuple[int, int]]:
-        """Ranges of about equal length that together cover all of `count`."""
-        parts = max(1, min(self.threads * per_thread, count))
-        return list(itertools.pairwise(count * i // parts for i in range(parts + 1)))
-
-
 def join(blocks: Sequence[Load], threshold: Fraction, workers: Workers) -> Iterator[Joined]:
     """Every pair that reaches the threshold, once, in parts as they are found.
 
-    Each block is a function that loads it. Blocks of documents of like size save most of the
+    Each block is a function that loads it. SetBlocks of documents of like size save most of the
     loading, for sizes that lie far apart exclude each other.
     """
     rarities, sizes = _survey(blocks, workers)
@@ -94,7 +58,7 @@ def join(blocks: Sequence[Load], threshold: Fraction, workers: Workers) -> Itera
 
 
 def join_across(
-    mine: Block, theirs: Block, threshold: Fraction, workers: Workers
+    mine: SetBlock, theirs: SetBlock, threshold: Fraction, workers: Workers
 ) -> Iterator[Joined]:
     """Every pair of a document of one block and one of the other that reaches the threshold."""
     rarities, sizes = _survey([lambda: mine, lambda: theirs], workers)
@@ -102,16 +66,6 @@ def join_across(
         index = _kernels.JoinIndex(_prepare(mine, rarities, threshold, workers), within=False)
         others = _prepare(theirs, rarities, threshold, workers)
         yield from _probe(index, others, mine, theirs, workers)
-
-
-def gather(parts: Iterable[Joined]) -> Pairs:
-    """All parts as one table, in the order of documents."""
-    held = list(parts)
-    packed = np.concatenate([np.empty(0, np.uint64), *(part.pairs for part in held)])
-    similarity = np.concatenate([np.empty(0), *(part.similarities for part in held)])
-    order = np.argsort(packed)
-    first, second = split_pairs(packed[order])
-    return Pairs(first=first, second=second, similarity=similarity[order])
 
 
 def memory_of(documents: int, shingles: int, threshold: Fraction, threads: int) -> int:
@@ -163,7 +117,7 @@ def _can_pair(mine: tuple[int, int], theirs: tuple[int, int], threshold: Fractio
 
 
 def _prepare(
-    block: Block, rarities: Rarities, threshold: Fraction, workers: Workers
+    block: SetBlock, rarities: Rarities, threshold: Fraction, workers: Workers
 ) -> _kernels.JoinSets:
     sets = _kernels.JoinSets(
         block.offsets, block.hashes, rarities, threshold.numerator, threshold.denominator
@@ -176,8 +130,8 @@ def _prepare(
 def _probe(
     index: _kernels.JoinIndex,
     sets: _kernels.JoinSets,
-    indexed: Block,
-    probed: Block,
+    indexed: SetBlock,
+    probed: SetBlock,
     workers: Workers,
 ) -> Iterator[Joined]:
     """Looks up the sets of `probed`; the largest come first, for they take the longest."""
@@ -188,7 +142,7 @@ def _probe(
         first, second = split_pairs(pairs)
         yield Joined(
             pairs=join_pairs(indexed.documents[first], probed.documents[second]),
-            similarities=similarities,
-            met=met,
+            nearness=similarities,
+            meetings=met,
             verified=verified,
         )

@@ -1,4 +1,4 @@
-"""The steps of the Spark engine by themselves: messages are passed by hand, without Spark."""
+"""What partitions do, without Spark: messages are passed by hand."""
 
 import math
 from fractions import Fraction
@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearly import _kernels, textbook
-from nearly.engines.spark import checkpoint as checkpoints
-from nearly.engines.spark.partition import bucket as buckets
-from nearly.engines.spark.partition import component as components
-from nearly.engines.spark.partition import copy as copies
-from nearly.engines.spark.partition import join as joining
-from nearly.engines.spark.partition import verification as meetings
+from nearly.documents import folder as folders
+from nearly.documents.block import block_of_rows, rows_of_block
+from nearly.documents.folder import Folder
+from nearly.engines.spark.partition import bucket, component, copy, join, verification
 from nearly.engines.spark.partition.bucket import Ask, Candidates, Sketches, Work
 from nearly.engines.spark.partition.component import Edges
 from nearly.engines.spark.partition.number import blocks_of, by_target, numbered, rows_of
 from nearly.engines.spark.partition.signed_block import Plan, read_texts, sign_block
+from nearly.errors import SinkError
+from nearly.measures.jaccard import Jaccard
+from nearly.measures.pair import split_pairs
 from nearly.settings import Settings
 from nearly.sources import Skipped
 from nearly.stages.candidate import candidates
-from nearly.stages.pair import split_pairs
 from nearly.tuning.banding import Banding
 
 numbers = st.integers(0, 2**20)
@@ -55,24 +55,24 @@ def test_rows_reach_their_targets_in_order(rows, partitions):
 
 
 @given(st.lists(st.integers(0, 8), max_size=60), st.integers(1, 5), st.integers(1, 4))
-def test_the_first_of_equal_contents_is_found_across_blocks(contents, blocks, partitions):
-    everyone = documents(blocks, len(contents))
-    prints = np.array([[c * 7919, c] for c in contents], np.uint64).reshape(-1, 2)
+def test_the_first_of_equal_digests_is_found_across_blocks(values, blocks, partitions):
+    everyone = documents(blocks, len(values))
+    digests = np.array([[value * 7919, value] for value in values], np.uint64).reshape(-1, 2)
     messages = []
     for block in range(blocks):
         mine = blocks_of(everyone) == block
-        messages += copies.prints("text", prints[mine], everyone[mine], partitions)
+        messages += copy._sent("text", digests[mine], everyone[mine], partitions)
     met = deliver(messages, partitions)
     found = {}
-    for block, repeats in (m for received in met for m in copies.first_of_each(received)):
-        part = copies.later([repeats]).copies
+    for block, repeats in (m for received in met for m in copy.first_of_each(received)):
+        part = copy.repeats([repeats]).texts
         assert (blocks_of(part.documents) == block).all()
         found |= dict(zip(part.documents.tolist(), part.originals.tolist(), strict=True))
     first: dict[int, int] = {}
     expected = {}
-    for number, content in zip(everyone.tolist(), contents, strict=True):
-        if first.setdefault(content, number) != number:
-            expected[number] = first[content]
+    for number, value in zip(everyone.tolist(), values, strict=True):
+        if first.setdefault(value, number) != number:
+            expected[number] = first[value]
     assert found == expected
 
 
@@ -88,23 +88,23 @@ def test_candidates_are_those_of_one_machine_however_buckets_are_cut(hubs, keys,
     matrix = np.array(keys, np.uint32).reshape(-1, 2)
     sketches = source.integers(0, 2**16, (len(keys), 1), dtype=np.uint64)
     with (
-        patch.object(buckets, "MOST_IN_BUCKET", 6),
-        patch.object(buckets, "FIRSTS", 3),
-        patch.object(buckets, "SECONDS", 5),
+        patch.object(bucket, "MOST_IN_BUCKET", 6),
+        patch.object(bucket, "FIRSTS", 3),
+        patch.object(bucket, "SECONDS", 5),
     ):
         found = across_partitions(everyone, matrix, sketches, banding, blocks, hubs)
     places = np.arange(len(keys), dtype=np.uint32)
-    expected, compared = set(), 0
+    expected, meetings = set(), 0
     for band in range(2):
         column = np.ascontiguousarray(matrix[:, band])
         pairs, met = candidates(column, places, sketches, banding, hubs=hubs)
         first, second = split_pairs(pairs)
         expected |= set(zip(everyone[first].tolist(), everyone[second].tolist(), strict=True))
-        compared += met
+        meetings += met
     pairs = [pair for part in found for pair in zip(*map(list, part[:2]), strict=True)]
     assert len(pairs) == len(set(pairs)), "a pair is verified once"
     assert {(int(a), int(b)) for a, b in pairs} == expected
-    assert sum(part.compared for part in found) == compared
+    assert sum(part.meetings for part in found) == meetings
 
 
 def across_partitions(everyone, keys, sketches, banding, partitions, hubs):
@@ -113,10 +113,12 @@ def across_partitions(everyone, keys, sketches, banding, partitions, hubs):
     messages = []
     for block in range(partitions):
         mine = blocks == block
-        messages += buckets.keys_by_bucket(block, rows_of(everyone), keys, mine, partitions)
+        messages += bucket.keys_by_bucket(
+            block, rows_of(everyone), keys, mine, partitions=partitions
+        )
     crowds = []
     for here, received in enumerate(deliver(messages, partitions)):
-        crowds += buckets.crowded(here, received, partitions, hubs)
+        crowds += bucket.crowded(here, received, partitions=partitions, hubs=hubs)
     work = deliver(crowds, partitions)
     answers = []
     for block, received in enumerate(work):
@@ -126,19 +128,18 @@ def across_partitions(everyone, keys, sketches, banding, partitions, hubs):
             answers.append((ask.asker, Sketches(asked, shown)))
     found = []
     for received, shown in zip(work, deliver(answers, partitions), strict=True):
-        units = [part for part in received if isinstance(part, Work)]
-        pairs = buckets.compare(units, shown, banding)
-        found += meetings.pairs_by_place(pairs, partitions)
-    return [meetings.each_once(received) for received in deliver(found, partitions)]
+        pairs = bucket.compare(received, shown, banding=banding)
+        found += verification.pairs_by_place(pairs, partitions=partitions)
+    return [verification.each_once(received) for received in deliver(found, partitions)]
 
 
 def test_a_hot_bucket_is_cut_into_work_for_every_partition():
     count, partitions = 50_000, 8
     keys = np.zeros((count, 1), np.uint32)
     rows, everyone = np.arange(count, dtype=np.uint32), np.ones(count, bool)
-    messages = buckets.keys_by_bucket(0, rows, keys, everyone, partitions)
+    messages = bucket.keys_by_bucket(0, rows, keys, everyone, partitions=partitions)
     [received] = [r for r in deliver(messages, partitions) if sum(len(k.rows) for k in r)]
-    sent = deliver(buckets.crowded(0, received, partitions, 0), partitions)
+    sent = deliver(bucket.crowded(0, received, partitions=partitions, hubs=0), partitions)
     compared = [sum(_compared(part) for part in r if isinstance(part, Work)) for r in sent]
     assert sum(compared) == count * (count - 1) // 2
     assert max(compared) < 1.2 * min(compared)
@@ -151,17 +152,19 @@ def _compared(work):
 
 def stars(edges, partitions):
     """Rounds until nothing changes, and how many there were."""
-    parts = [components.contracted(part) for part in edges]
+    parts = [component.contracted(part) for part in edges]
     rounds = 0
     while True:
-        before = sorted(zip(*map(list, components.united(parts)), strict=True))
-        for both_ways, star in ((True, components.large_star), (False, components.small_star)):
+        before = sorted(zip(*map(list, component.united(parts)), strict=True))
+        for both_ways, star in ((True, component.large_star), (False, component.small_star)):
             messages = []
             for part in parts:
-                messages += components.edges_by_document(part, partitions, both_ways=both_ways)
-            parts = [star(components.united(r)) for r in deliver(messages, partitions)]
+                messages += component.edges_by_document(
+                    part, partitions=partitions, both_ways=both_ways
+                )
+            parts = [star(component.united(r)) for r in deliver(messages, partitions)]
         rounds += 1
-        if sorted(zip(*map(list, components.united(parts)), strict=True)) == before:
+        if sorted(zip(*map(list, component.united(parts)), strict=True)) == before:
             return dict(before), rounds
 
 
@@ -201,19 +204,18 @@ TEXTS = st.lists(st.text("abc ", max_size=12), max_size=25)
 def test_groups_join_to_the_pairs_of_the_textbook(texts, blocks, groups, threshold):
     texts = list(dict.fromkeys(text for text in texts if text.strip()))
     everyone = documents(blocks, len(texts))
-    settings = Settings.of(k=2, raw=True)
+    measure = Jaccard.of(Settings.of(k=2, raw=True))
     messages = []
     for block in range(blocks):
         mine = np.flatnonzero(blocks_of(everyone) == block)
-        rows = pa.array(rows_of(everyone[mine]).astype(np.int64))
-        batch = pa.record_batch(
-            [rows, pa.array([texts[i] for i in mine], pa.large_string())], names=["row", "text"]
-        )
-        messages += joining.texts_by_group(block, [batch], everyone, groups, blocks)
+        here = OneBlock([texts[i] for i in mine])
+        cut = {"groups": groups, "partitions": blocks}
+        messages += join.texts_by_group(block, here, everyone, skipped=Skipped(), **cut)
     ratio = Fraction(str(threshold))
     found = {}
     for here, received in enumerate(deliver(messages, blocks)):
-        near = joining.join_here(here, blocks, received, groups, settings, ratio).near
+        how = {"measure": measure, "threshold": ratio}
+        near = join.join_here(here, received, partitions=blocks, groups=groups, **how).near
         for a, b, similarity in zip(*map(list, near), strict=True):
             assert (a, b) not in found
             found[a, b] = similarity
@@ -238,56 +240,87 @@ class OneBlock:
 
 
 def plan(**options):
-    settings = Settings.of(k=3, **options)
-    banding = Banding(4, 2, 4)
-    return Plan(settings, banding, None, pa.string(), None, check_ids=True)
+    return Plan(
+        measure=Jaccard.of(Settings.of(k=3)),
+        banding=Banding(4, 2, 4),
+        keep=None,
+        id_type=pa.string(),
+        rule_type=None,
+        check_ids=True,
+        skipped=Skipped(),
+        **options,
+    )
 
 
-@pytest.mark.parametrize("method", ["lsh", "exact"])
-def test_a_signed_block_is_recalled_as_it_was(tmp_path, method):
-    signed = sign_block(OneBlock(["one", None, "", "two"]), Skipped(), plan(method=method))
-    checkpoint = checkpoints.Checkpoint(str(tmp_path), "run")
-    assert checkpoint.recall("signed", 3) is None
-    checkpoint.save("signed", 3, checkpoints.signed_rows(signed))
-    recalled = checkpoints.recalled_signed(checkpoint.recall("signed", 3), Skipped())
+@pytest.mark.parametrize("is_exact", [False, True])
+def test_a_signed_block_is_recalled_as_it_was(tmp_path, is_exact):
+    folder = Folder(str(tmp_path), "run")
+    block = OneBlock(["one", None, "", "two"])
+    signed = sign_block(3, block, plan=plan(is_exact=is_exact, kept_in=None))
+    assert folder.load("signed", 3) is None
+    folder.save("signed", 3, rows_of_block(signed))
+    loaded = block_of_rows(folder.load("signed", 3), Skipped())
+    again = sign_block(3, None, plan=plan(is_exact=is_exact, kept_in=folder))
     for name, value in signed._asdict().items():
-        there = getattr(recalled, name)
-        if isinstance(value, np.ndarray):
-            assert np.array_equal(there, value), name
-            assert there.dtype == value.dtype
-        elif name == "skipped":
-            assert (there.to_list(), len(there)) == (value.to_list(), 1)
-        else:
-            assert there == value, name
+        for there in (getattr(loaded, name), getattr(again, name)):
+            if isinstance(value, np.ndarray):
+                assert np.array_equal(there, value), name
+                assert there.dtype == value.dtype
+            elif name == "skipped":
+                assert (there.to_list(), len(there)) == (value.to_list(), 1)
+            else:
+                assert there == value, name
 
 
 def test_what_is_half_written_is_not_there(tmp_path):
-    checkpoint = checkpoints.Checkpoint(str(tmp_path), "run")
-    near = meetings.Near(np.array([1]), np.array([2]), np.array([0.5]))
+    folder = Folder(str(tmp_path), "run")
     with (
-        patch.object(checkpoints.ipc, "new_file", side_effect=OSError("disk full")),
+        patch.object(folders.ipc, "new_file", side_effect=OSError("disk full")),
         pytest.raises(Exception, match=r"disk full.*every machine"),
     ):
-        checkpoint.save("near", 0, checkpoints.near_rows(near))
-    assert checkpoint.recall("near", 0) is None
-    assert checkpoint.finished("near") is None
+        folder.save("near", 0, pa.record_batch({"first": [1]}))
+    assert folder.load("near", 0) is None
+    assert folder.finished("near") is None
+
+
+def test_every_flipped_byte_of_a_kept_table_is_noticed(tmp_path):
+    folder = Folder(str(tmp_path), "run")
+    folder.save("near", 0, pa.record_batch({"first": [1, 2, 3]}))
+    folder.finish("near", {"verified": 3})
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(files) == 2
+    for file in files:
+        good = file.read_bytes()
+        for place in range(len(good)):
+            broken = bytearray(good)
+            broken[place] ^= 1 << place % 8
+            file.write_bytes(broken)
+            with pytest.raises(SinkError, match=r"damaged|not written by this version"):
+                folder.load("near", 0) if file.suffix else folder.finished("near")
+        file.write_bytes(good[: len(good) // 2])
+        with pytest.raises(SinkError):
+            folder.load("near", 0) if file.suffix else folder.finished("near")
+        file.write_bytes(good)
+    assert folder.load("near", 0).num_rows == 3
 
 
 def test_a_block_is_read_for_those_who_asked_and_for_nobody_else():
     block = OneBlock(["zero", None, "two", "three"])
     rows = [np.array([0, 3], np.uint32), np.array([3], np.uint32)]
-    answers = dict(read_texts(5, block, Skipped(), [Ask(1, rows[0]), Ask(2, rows[1])]))
+    answers = dict(read_texts(5, block, [Ask(1, rows[0]), Ask(2, rows[1])], skipped=Skipped()))
     for asker, wanted in zip((1, 2), rows, strict=True):
-        found, texts = meetings.joined_texts([answers[asker]])
+        found, texts = verification.joined_texts([answers[asker]])
         assert found.tolist() == numbered(5, wanted).tolist()
         assert texts.to_pylist() == [block.texts[row] for row in wanted]
-    assert list(read_texts(5, None, Skipped(), [])) == []
+    assert list(read_texts(5, None, [], skipped=Skipped())) == []
 
 
 def test_one_crowd_of_neighbours_is_verified_in_many_places():
     first, second = np.triu_indices(3_000, 1)
     found = Candidates(first.astype(np.int64), second.astype(np.int64), 1)
-    sizes = {target: len(part.first) for target, part in meetings.pairs_by_place(found, 4)}
+    sizes = {
+        target: len(part.first) for target, part in verification.pairs_by_place(found, partitions=4)
+    }
     assert len(sizes) > 1
 
 
@@ -295,6 +328,6 @@ def test_components_of_one_task_are_those_of_the_kernel():
     source = np.random.default_rng(3)
     a, b = source.integers(0, 500, (2, 300)).astype(np.uint32)
     labels = _kernels.components(a, b, 500)
-    edges = components.contracted(Edges(a.astype(np.int64) << 32, b.astype(np.int64) << 32))
+    edges = component.contracted(Edges(a.astype(np.int64) << 32, b.astype(np.int64) << 32))
     there = dict(zip((edges.documents >> 32).tolist(), (edges.others >> 32).tolist(), strict=True))
     assert there == {i: int(label) for i, label in enumerate(labels) if label != i}

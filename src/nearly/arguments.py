@@ -1,0 +1,130 @@
+"""What a call is told besides its settings; none of it changes the answer of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from nearly.declaration import check_choices, setting
+from nearly.errors import SettingsError
+from nearly.progress import Progress
+
+if TYPE_CHECKING:
+    from nearly.measures.base import Measure
+else:
+    Measure = object  # its room is heavy, and nothing but its name is needed here
+
+__all__ = ["Chooser", "Comparing", "Deduplicating", "Finding", "Reading", "Running", "Tuning"]
+
+EngineName = Literal["local", "spark"]
+Chooser = Literal["goal", "area", "nearest"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What is read of a source, and how."""
+
+    id: str | None = setting(None, "Column that names a document; row numbers if there is none.")
+    text: str | Sequence[str] | None = setting(
+        None, "Column that holds the text; several columns are joined."
+    )
+    glob: str | None = setting(None, "Read only these files of a folder, for example '*.txt'.")
+    lines: bool = setting(False, "Read each line of a file as one document.")
+    encoding: str | None = setting(
+        None, "Encoding of texts that are not UTF-8, or auto to detect it for each file."
+    )
+    strict: bool = setting(
+        False, "Stop at the first record that cannot be read, instead of skipping it."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running(Reading):
+    """Where a run takes place, and what it may use."""
+
+    engine: EngineName | None = setting(
+        None,
+        "Run on this machine, or on Apache Spark; a Spark DataFrame or a master implies spark.",
+    )
+    threads: int | None = setting(None, "Number of threads; all cores by default.")
+    memory: int | None = setting(
+        None, "Hold at most this much in memory, and spill the rest to disk."
+    )
+    temporary: str | Path | None = setting(None, "Folder for temporary files.")
+    master: str | None = setting(
+        None, "Spark's master, for example spark://host:7077; implies the engine spark."
+    )
+    spark_conf: Mapping[str, str] | None = setting(None, "Settings for Spark, by name.")
+    checkpoint: str | Path | None = setting(
+        None, "Folder where Spark keeps finished stages, so that a stopped run can continue."
+    )
+    progress: Progress | None = setting(
+        None, "Object that is told how far the run is, by stage() and advance()."
+    )
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring:
+    """How documents are compared."""
+
+    measure: Measure | None = setting(
+        None, "How documents are compared; by default the Jaccard similarity of their shingles."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding(Measuring):
+    """What `find` can do besides."""
+
+    audit: int = setting(
+        0, "Number of documents to search exactly afterwards, to measure the recall."
+    )
+    difference: bool = setting(
+        False, "Add a column to the pairs that says what differs: case, digits, words and so on."
+    )
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.audit, int) and self.audit >= 0):
+            raise SettingsError(
+                f"audit is {self.audit!r}; give the number of documents to search exactly"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deduplicating(Measuring):
+    """What `dedup` can do besides."""
+
+    keep: str = setting(
+        "first",
+        "Document to keep of each cluster: first, last, longest, shortest, newest:COLUMN, "
+        "oldest:COLUMN, max:COLUMN or min:COLUMN.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning(Measuring):
+    """What `tune` is asked for."""
+
+    chooser: Chooser = setting(
+        "goal",
+        "Reach the recall at the lowest cost (goal), take the smallest sum of error areas (area), "
+        "or follow the rule of the papers (nearest).",
+    )
+    sample: int = setting(500, "Number of documents of the source to search exactly.")
+    documents: int = setting(1_000_000, "Number of documents to assume when there is no source.")
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparing:
+    """What `compare` calls its texts."""
+
+    name_a: str = setting("a", "Name of the first text.")
+    name_b: str = setting("b", "Name of the second text.")

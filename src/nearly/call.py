@@ -1,0 +1,135 @@
+"""What the public functions do, once their arguments are settings: one call of the pipeline.
+
+`nearly.api` is generated from the signatures and docstrings here and the declarations of the
+settings: run `python tools/make_api.py` after a change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nearly import pipeline
+from nearly.arguments import Comparing, Deduplicating, Finding, Reading, Running, Tuning
+from nearly.comparison import compare_texts
+from nearly.errors import SettingsError
+from nearly.evaluation.mention import Mentions, differing_in_mentions
+from nearly.measures.jaccard import Jaccard
+from nearly.origin import origin_of
+from nearly.plans.plan import Plan
+from nearly.progress import Silence
+from nearly.results import Comparison, Deduplicated, Found
+from nearly.run import on_one_machine, opened, reopened, runs_on_spark, skipped_records
+from nearly.settings import Settings, SignatureSettings, TextSettings
+from nearly.sources import Skipped
+from nearly.stages.survivor import Keep
+
+if TYPE_CHECKING:
+    from nearly.advice.advice import Advice
+
+__all__ = ["compare", "dedup", "find", "mentions", "plan", "tune"]
+
+
+def find(source: Any, settings: Settings, finding: Finding, running: Running) -> Found:
+    """Find every pair of documents at least as similar as the threshold.
+
+    The source is a path, a pattern of paths, a list of paths, a SQL query, a list of texts, a
+    dict of id to text, or a pandas, polars, Arrow or Spark table. On Spark, the tables of the
+    result are lazy Spark DataFrames.
+    """
+    with _run(source, settings, running) as (read, engine, skipped):
+        measure = finding.measure or Jaccard.of(settings)
+        found = pipeline.find(read, measure, settings, engine, skipped, audited=finding.audit)
+    found = replace(found, origin=origin_of(source, running, read))
+    return found.with_difference() if finding.difference else found
+
+
+def dedup(
+    source: Any, settings: Settings, deduplicating: Deduplicating, running: Running
+) -> Deduplicated:
+    """Keep one document of each cluster.
+
+    The source is anything that `find` takes. Every removed document names its survivor.
+    """
+    rule = Keep.parse(deduplicating.keep)
+    with _run(source, settings, running) as (read, engine, skipped):
+        measure = deduplicating.measure or Jaccard.of(settings)
+        clean = pipeline.dedup(read, measure, settings, engine, skipped, rule)
+    return replace(clean, origin=origin_of(source, running, read))
+
+
+def plan(
+    folder: str | Path, settings: Settings, deduplicating: Deduplicating, running: Running
+) -> Plan:
+    """Plan which files of a folder to remove, so that one file of each cluster stays.
+
+    Nothing is removed yet: `Plan.save` writes the plan to a file, `Plan.check` says what it would
+    do now, and `Plan.apply` does it.
+    """
+    return dedup(folder, settings, deduplicating, running).plan()
+
+
+def mentions(source: Any, reading: Reading) -> Mentions:
+    """Group texts that differ only in whom they mention (@name), as a truth for `evaluate`.
+
+    Such texts should be found as similar, and nobody has to label them. Only the recall counts:
+    other documents may be similar too.
+    """
+    skipped = Skipped(strict=reading.strict)
+    columns = Running(id=reading.id, text=reading.text, glob=reading.glob, lines=reading.lines)
+    batches = reopened(source, columns).documents(skipped)
+    rows = (row for batch in batches for row in batch.select(["id", "text"]).to_pylist())
+    groups = differing_in_mentions((row["id"], row["text"]) for row in rows)
+    return Mentions(groups=groups, skipped=skipped.table(), skipped_count=len(skipped))
+
+
+def tune(source: Any = None, *, settings: Settings, tuning: Tuning, running: Running) -> Advice:
+    """Choose bands and rows, and predict what they will find and cost.
+
+    With a source, some of its documents are searched exactly among all others, and the predictions
+    are about this corpus. Without one they come from the mathematics alone. Bands and rows, where
+    they are given, are explained. Runs on one machine.
+    """
+    from nearly.advice import advice
+
+    if runs_on_spark(source, running):
+        raise SettingsError(
+            "tune surveys a corpus on one machine; leave engine and master out, and of a Spark "
+            "DataFrame give a sample, as in frame.sample(0.01).toArrow()"
+        )
+    measure = tuning.measure or Jaccard.of(settings)
+    if source is None:
+        return advice.advise(measure, settings, tuning.chooser, tuning.documents)
+    settings.check_length()
+    with on_one_machine(source, running) as (surveyed, engine):
+        return advice.survey(
+            surveyed,
+            measure,
+            settings,
+            engine,
+            skipped_records(running),
+            chooser=tuning.chooser,
+            sample=tuning.sample,
+            progress=running.progress or Silence(),
+        )
+
+
+def compare(
+    a: str, b: str, text: TextSettings, signature: SignatureSettings, comparing: Comparing
+) -> Comparison:
+    """Compare two texts: similarity, containment, what a signature estimates, and what differs.
+
+    Where k is auto, the mean length of both texts decides it. A run of `find` decides it by the
+    mean length of all documents, so give that run's k to get the same similarity.
+    """
+    return compare_texts(a, b, text, signature, comparing.name_a, comparing.name_b)
+
+
+@contextmanager
+def _run(given: Any, settings: Settings, running: Running) -> Iterator[tuple[Any, Any, Skipped]]:
+    settings.check_length()
+    with opened(given, running) as (source, engine):
+        yield source, engine, skipped_records(running)

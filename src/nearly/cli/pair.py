@@ -1,0 +1,96 @@
+"""Pairs in a terminal: both texts around their first difference, and what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from nearly.cli.mark import DIFFERS, ELLIPSIS, Mark, has_colour, marked
+from nearly.cli.terminal import one_line, short
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+__all__ = ["print_pairs"]
+
+_GAP: Final = "  "
+_NUMBER: Final = 6
+#: The least width of a name and of a text that is worth showing.
+_LEAST: Final = 8
+
+
+def print_pairs(pairs: Sequence[Mapping[str, Any]], file: TextIO) -> None:
+    """Rows of `Found.top`, three lines each: both texts from the same place on, and a summary."""
+    from rich.cells import cell_len
+    from rich.console import Console
+
+    console = Console(file=file, highlight=False)
+    names = [one_line(str(pair[name])) for pair in pairs for name in ("id_a", "id_b")]
+    name_width = min(max(map(cell_len, names), default=0), max(_LEAST, console.width // 3))
+    text_width = max(_LEAST, console.width - _NUMBER - name_width - 2 * len(_GAP))
+    for pair in pairs:
+        texts = _texts(pair, text_width, colour=has_colour(console))
+        margins = (short(pair["similarity"]), " " * _NUMBER)
+        for margin, name, text in zip(margins, ("id_a", "id_b"), texts, strict=True):
+            shown = _cut_left(one_line(str(pair[name])), name_width)
+            console.print(_line(margin, shown, text), soft_wrap=True)
+        console.print(_summary(pair, console.width), soft_wrap=True)
+
+
+def _line(margin: str, name: str, text: Text) -> Text:
+    from rich.text import Text
+
+    return Text.assemble((margin, "bold"), _GAP, (name, "cyan"), _GAP, text)
+
+
+def _summary(pair: Mapping[str, Any], width: int) -> Text:
+    from rich.text import Text
+
+    from nearly.text.difference import Difference
+
+    found = Difference(pair["difference"], (), pair["differing"], pair["words"])
+    line = Text(" " * (_NUMBER + len(_GAP)) + found.summary, "dim")
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def _cut_left(name: str, width: int) -> str:
+    """The name in exactly this many cells; the end of a long path says more than its beginning."""
+    from rich.cells import cell_len, set_cell_size
+
+    while cell_len(name) > width:
+        name = ELLIPSIS + name.removeprefix(ELLIPSIS)[1:]
+    return set_cell_size(name, width)
+
+
+def _texts(pair: Mapping[str, Any], width: int, *, colour: bool) -> tuple[Text, Text]:
+    """Both texts from the same place on: from the beginning if the first difference is in sight."""
+    a, b = (marked(_pieces(pair, side), colour=colour) for side in "ab")
+    same = _common_beginning(a.plain, b.plain)
+    is_seen = same < width * 2 // 3 or same == max(len(a), len(b))
+    # From a bit before the difference on, or further left where that leaves the line half empty.
+    start = 0 if is_seen else max(0, min(same - width // 3, max(len(a), len(b)) - width + 1))
+    is_cut = start > 0 or min(pair["start_a"], pair["start_b"]) > 0
+    return _cut_right(a[start:], width, is_cut=is_cut), _cut_right(b[start:], width, is_cut=is_cut)
+
+
+def _common_beginning(a: str, b: str) -> int:
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((place for place, (x, y) in pairs if x != y), min(len(a), len(b)))
+
+
+def _pieces(pair: Mapping[str, Any], side: str) -> Iterator[tuple[str, Mark | None]]:
+    text, end = pair[f"text_{side}"], 0
+    for mark in pair[f"marks_{side}"]:
+        yield text[end : mark["start"]], None
+        yield text[mark["start"] : mark["stop"]], DIFFERS
+        end = mark["stop"]
+    yield text[end:], None
+
+
+def _cut_right(text: Text, width: int, *, is_cut: bool) -> Text:
+    from rich.text import Text
+
+    shown = Text.assemble(ELLIPSIS, text) if is_cut else text
+    shown.truncate(width, overflow="ellipsis")
+    return shown

@@ -1,0 +1,161 @@
+"""A source → a corpus: every partition signs its block; then equal ids meet, and equal texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from nearly.documents.block import SignedBlock, Tally, identity_of
+from nearly.documents.corpus import Counts
+from nearly.documents.folder import Folder, fingerprint
+from nearly.documents.readable import Skips, nothing_read
+from nearly.engines.spark.block import blocks_of, fingerprint_of, narrowed
+from nearly.engines.spark.corpus import SparkCorpus
+from nearly.engines.spark.exchange import deliver, each, kept, met, send
+from nearly.engines.spark.partition import copy, signed_block
+from nearly.engines.spark.partition.copy import Digests, Repeats
+from nearly.engines.spark.partition.signed_block import Plan
+from nearly.measures.base import Measure
+from nearly.settings import Settings
+from nearly.stages.survivor import Keep
+from nearly.tuning.banding import Banding
+from nearly.tuning.method import choose_method
+
+if TYPE_CHECKING:
+    from pyspark import RDD
+    from pyspark.sql import SparkSession
+
+__all__ = ["load"]
+
+
+def load(
+    session: SparkSession,
+    source: Any,
+    measure: Measure,
+    settings: Settings,
+    banding: Banding,
+    skipped: Skips,
+    *,
+    keep: Keep | None,
+    checkpoint: str | None,
+) -> SparkCorpus:
+    """Read and sign a source. Signed blocks are kept in `checkpoint`, and taken from there."""
+    if keep is None:  # nobody will ask for whole rows
+        source = narrowed(source)
+    blocks = blocks_of(session, source)
+    plan = Plan(
+        measure=measure,
+        banding=banding,
+        is_exact=settings.method == "exact",
+        keep=keep,
+        id_type=source.id_type,
+        rule_type=source.type_of(keep.column) if keep and keep.column else None,
+        check_ids=not source.ids_are_unique,
+        skipped=skipped.another(),
+        kept_in=None,
+    )
+    plan = plan._replace(kept_in=_folder(checkpoint, source, plan, settings, blocks))
+    plan, signed, tallies = _sign(blocks, plan)
+    _list(signed, signed_block.listed_skips, [tally.skipped for tally in tallies], skipped)
+    total = _sum(tallies)
+    if total.documents == 0 and len(skipped):
+        raise nothing_read(source, skipped)
+    repeats, again, copies = _repeats(signed, plan)
+    if sum(again):
+        _list(met(signed, repeats), copy.listed_ids, again, skipped)
+    choice = choose_method(
+        settings,
+        total.documents,
+        total.bytes,
+        measure.most_to_join,
+        clusters_only=keep is not None,
+    )
+    return SparkCorpus(
+        settings=plan.measure.decided(settings),
+        choice=choice,
+        counts=Counts(
+            documents=total.documents - sum(again),
+            empty=_count_empty(signed, repeats) if sum(again) else total.empty,
+            copies=copies,
+            repeated=sum(again),
+        ),
+        source=source,
+        plan=plan,
+        text=total.bytes,
+        blocks=blocks,
+        signed=signed,
+        repeats=repeats,
+    )
+
+
+def _folder(
+    checkpoint: str | None, source: Any, plan: Plan, settings: Settings, blocks: RDD[Any]
+) -> Folder | None:
+    """Where stages of this very run are kept, or were kept by one that broke off."""
+    if checkpoint is None:
+        return None
+    run = fingerprint(
+        version=version("nearly"),
+        measure=plan.measure.facts(),
+        settings=settings.to_dict(),
+        banding=plan.banding,
+        keep=plan.keep,
+        source=fingerprint_of(source, plan.rule_column),
+        partitions=blocks.getNumPartitions(),
+    )
+    return Folder(checkpoint, run)
+
+
+def _sign(blocks: RDD[Any], plan: Plan) -> tuple[Plan, RDD[SignedBlock], list[Tally]]:
+    """Each block with the measure that its first documents suggest; again, if all say otherwise."""
+    signed = kept(each(partial(signed_block.sign_block, plan=plan), blocks, numbered=True))
+    found = signed.map(signed_block.summary).collect()
+    total = _sum([tally for tally, _ in found])
+    plan = plan.settled(total.extent / max(1, total.documents))
+    decided = identity_of(plan.measure)
+    if any(tally.documents and measured_by != decided for tally, measured_by in found):
+        again = partial(signed_block.sign_again, plan=plan)
+        signed = kept(each(again, blocks, signed, numbered=True))
+        found = signed.map(signed_block.summary).collect()
+    return plan, signed, [tally for tally, _ in found]
+
+
+def _repeats(signed: RDD[SignedBlock], plan: Plan) -> tuple[RDD[Repeats], list[int], int]:
+    """Who came later in each block; how many by id in each, and how many by text in all."""
+    partitions = signed.getNumPartitions()
+    step = partial(copy.digests_of, check_ids=plan.check_ids, partitions=partitions)
+    repeats = kept(_back_in_blocks(deliver(send(step, signed, numbered=True), partitions)))
+    counts = repeats.map(copy.count_repeats).collect()
+    again = [by_id for by_id, _ in counts]
+    if sum(again):  # A text that was repeated with its id is no one's original.
+        texts = partial(copy.text_digests_of, partitions=partitions)
+        there = deliver(send(texts, signed, repeats, numbered=True), partitions)
+        repeats = kept(each(copy.with_texts, repeats, _back_in_blocks(there)))
+        counts = repeats.map(copy.count_repeats).collect()
+    return repeats, again, sum(by_text for _, by_text in counts)
+
+
+def _back_in_blocks(there: RDD[list[Digests]]) -> RDD[Repeats]:
+    """Later documents of equal digests, in their blocks."""
+    return each(copy.repeats, deliver(send(copy.first_of_each, there), there.getNumPartitions()))
+
+
+def _count_empty(signed: RDD[SignedBlock], repeats: RDD[Repeats]) -> int:
+    return sum(each(copy.count_empty, signed, repeats, numbered=True).collect())
+
+
+def _sum(tallies: Sequence[Tally]) -> Tally:
+    return Tally(*map(sum, zip(*tallies, strict=True)))
+
+
+def _list(
+    states: RDD[Any], step: Callable[..., Any], counts: Sequence[int], skipped: Skips
+) -> None:
+    """Lists of skipped records, block by block, as far as there is room for them."""
+    wanted = [number for number, count in enumerate(counts) if count]
+    if not wanted:
+        return
+    for listed in states.context.runJob(states, partial(step, skipped.room), wanted):
+        skipped.merge(listed)

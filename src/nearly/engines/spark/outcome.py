@@ -1,0 +1,167 @@
+"""Verified pairs → tables of results: components gathered, clusters made, rows put in order."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from nearly.engines.base import Cleaned, Found
+from nearly.engines.spark.component import connect
+from nearly.engines.spark.corpus import SparkCorpus, SparkPairs
+from nearly.engines.spark.exchange import deliver, each, kept, send
+from nearly.engines.spark.near_pair import texts_travel
+from nearly.engines.spark.partition import group, lookup, number, row
+from nearly.engines.spark.partition.group import Group
+from nearly.engines.spark.partition.number import Numbers
+from nearly.engines.spark.partition.row import Tables
+from nearly.engines.spark.session.result_frame import frame_of
+from nearly.schemas import CLUSTERS, PAIRS, REMOVED, shaped
+from nearly.stages.survivor import Keep
+from nearly.stages.table import top_table
+
+if TYPE_CHECKING:
+    from pyspark import RDD
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["cleaned", "found"]
+
+#: Tables of packed rows, and of each partition how many rows and first documents they have.
+Ordered: TypeAlias = "tuple[RDD[Tables], list[dict[str, tuple[int, int]]]]"
+
+#: Where rows of results stand in the order of all: the columns that come first in them.
+PLACES = [pa.field("first", pa.int64()), pa.field("second", pa.int64())]
+#: Rows of clusters before the clusters are numbered.
+_CLUSTERS = pa.schema([("id", pa.string()), ("weakest", pa.float64())])
+_FATES = pa.schema(
+    [*_CLUSTERS, ("goes", pa.bool_()), ("survivor", pa.string()), ("similarity", pa.float64())]
+)
+
+
+def found(
+    session: SparkSession, corpus: SparkCorpus, near: SparkPairs, checkpoint: str | None
+) -> Found:
+    """Pairs are listed where their component is, and ordered where their first document is."""
+    step = partial(row.found_rows, settings=corpus.settings)
+    rows = send(step, _groups(corpus, near, checkpoint))
+    tables, counts = _in_order(corpus, rows, {"pairs": PAIRS, "clusters": _CLUSTERS})
+    pairs = each(partial(row.table, name="pairs"), tables)
+    clusters, cluster_count = _numbered(tables, counts)
+    return Found(
+        pairs=_frame(session, corpus, pairs, PAIRS),
+        clusters=_frame(session, corpus, clusters, CLUSTERS),
+        pair_count=_rows(counts, "pairs"),
+        cluster_count=cluster_count,
+        read_top=_top(corpus, near, pairs),
+    )
+
+
+def cleaned(
+    session: SparkSession,
+    corpus: SparkCorpus,
+    near: SparkPairs,
+    keep: Keep,
+    checkpoint: str | None,
+) -> Cleaned:
+    """Of each member of a cluster who stands for it; texts travel for what is not known."""
+    groups = _groups(corpus, near, checkpoint)
+    rule: dict[str, Any] = {"settings": corpus.settings, "keep": keep}
+    asks = send(partial(group.asks_for_survivors, **rule), groups, numbered=True)
+    rows = send(partial(row.fate_rows, **rule), groups, texts_travel(corpus, asks))
+    clusters, cluster_count = _numbered(*_in_order(corpus, rows, {"clusters": _FATES}))
+    names = _shaped(corpus, REMOVED).names
+    gone = send(partial(row.removed_rows, names=names), clusters)
+    tables, counts = _in_order(corpus, gone, {"removed": REMOVED})
+    removed = each(partial(row.table, name="removed"), tables)
+    return Cleaned(
+        removed=_frame(session, corpus, removed, REMOVED),
+        clusters=_frame(session, corpus, clusters, CLUSTERS),
+        removed_count=_rows(counts, "removed"),
+        cluster_count=cluster_count,
+        read_kept=_kept(session, corpus, removed),
+    )
+
+
+def _groups(corpus: SparkCorpus, near: SparkPairs, checkpoint: str | None) -> RDD[Group]:
+    """Whole components, each in one partition."""
+    partitions = corpus.partitions
+    edges = each(group.edges_of, near.states, corpus.repeats)
+    labels = connect(edges, len(near) + corpus.counts.copies, partitions, folder=checkpoint)
+    travelled = deliver(send(group.to_blocks, labels, near.states), partitions)
+    step = partial(group.pieces, partitions=partitions)
+    pieces = send(step, corpus.signed, corpus.repeats, travelled)
+    gather = partial(group.gathered, plan=corpus.plan)
+    return kept(each(gather, deliver(pieces, partitions)))
+
+
+def _in_order(corpus: SparkCorpus, rows: RDD[Any], schemas: Mapping[str, pa.Schema]) -> Ordered:
+    """Rows of some tables in the blocks of their first documents, and how many there are."""
+    placed = {name: _placed(_shaped(corpus, schema)) for name, schema in schemas.items()}
+    there = deliver(rows, corpus.partitions)
+    tables = kept(each(partial(row.ordered, schemas=placed), there))
+    return tables, tables.map(row.counts).collect()
+
+
+def _numbered(
+    tables: RDD[Tables], counts: Sequence[Mapping[str, tuple[int, int]]]
+) -> tuple[RDD[bytes], int]:
+    """Rows of clusters, numbered by their first members; and how many clusters there are."""
+    starts = [0, *itertools.accumulate(count["clusters"][1] for count in counts)]
+    step = partial(row.numbered_clusters, starts=starts)
+    return each(step, tables, numbered=True), starts[-1]
+
+
+def _rows(counts: Sequence[Mapping[str, tuple[int, int]]], table: str) -> int:
+    return sum(count[table][0] for count in counts)
+
+
+def _shaped(corpus: SparkCorpus, schema: pa.Schema) -> pa.Schema:
+    return shaped(schema, corpus.plan.id_type, corpus.measure.value)
+
+
+def _placed(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([*PLACES, *(field.with_nullable(True) for field in schema)])
+
+
+def _frame(
+    session: SparkSession, corpus: SparkCorpus, rows: RDD[bytes], schema: pa.Schema
+) -> DataFrame:
+    return frame_of(session, rows, _shaped(corpus, schema))
+
+
+def _kept(
+    session: SparkSession, corpus: SparkCorpus, removed: RDD[bytes]
+) -> Callable[[], DataFrame]:
+    """The rows of every block without those that go."""
+
+    def read() -> DataFrame:
+        rows = send(row.rows_kept, corpus.blocks, removed)
+        return frame_of(session, rows, corpus.source.schema)
+
+    return read
+
+
+def _top(corpus: SparkCorpus, near: SparkPairs, pairs: RDD[bytes]) -> Callable[[], pa.Table]:
+    """The best of all partitions with their texts; of copies, where nothing else is near."""
+
+    def read() -> pa.Table:
+        best = near.best
+        if not len(near):
+            step = partial(lookup.best_of_rows, measure=corpus.measure)
+            best = lookup.top_pairs(pairs.map(step).collect())
+        shown = _look_up(corpus, np.unique(np.concatenate(best[:2])))
+        return top_table(shown, shown.renumbered(best), corpus.measure, corpus.plan.id_type)
+
+    return read
+
+
+def _look_up(corpus: SparkCorpus, documents: Numbers) -> lookup.Few:
+    """Ids and texts of a few documents; only their blocks are read."""
+    wanted = np.unique(number.blocks_of(documents)).tolist()
+    step = partial(lookup.look_up, corpus.nothing_skipped, documents)
+    there = corpus.blocks.mapPartitionsWithIndex(step)
+    return lookup.few(there.context.runJob(there, list, wanted), corpus.plan.id_type)

@@ -1,0 +1,1 @@
+"""Measures: how documents become what is compared, one measure per file."""

@@ -1,0 +1,201 @@
+"""What a measure is: all that an engine and the tuning know of how documents are compared.
+
+A measure is a frozen object. It says how a document becomes what is compared, how that is signed,
+verified, joined and searched exactly, and what a threshold means. Engines are handed one and know
+no more; a new measure is a new file. Five methods must be written; the rest have defaults that
+compare everything with everything.
+
+*Contents* are what documents hold: an Arrow array of large strings or large binary values.
+
+*Nearness* is what engines sort and compare by: a number that rises as two documents get nearer.
+A similarity is its own nearness; that of a distance is its negative. A pair is held once, with
+the document first that stands first in the source.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearly.errors import SettingsError
+from nearly.measures.exhaustive import ExhaustiveIndex, join_exhaustively
+from nearly.measures.number import Documents
+from nearly.measures.pair import Block, Joined, Nearness
+from nearly.measures.work import Workers
+from nearly.settings import Settings
+from nearly.tuning.banding import Banding
+from nearly.tuning.hashing import Hashing
+
+__all__ = ["Index", "Measure", "Signed", "Weighed", "exact_ratio"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighed:
+    """One row per document: its size, 0 where there is nothing to compare, and its digest.
+
+    Documents with the same digest are copies of each other: 128 bits stand for all that is
+    compared.
+    """
+
+    sizes: npt.NDArray[np.uint32]
+    digests: npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signed(Weighed):
+    """The same, and in which bucket of each band a document lies, and its sketch."""
+
+    keys: npt.NDArray[np.uint32]
+    sketches: npt.NDArray[np.uint64]
+
+
+class Index(Protocol):
+    """A few documents that others are compared with, one batch after the other."""
+
+    def search(
+        self, documents: Documents, contents: pa.Array
+    ) -> tuple[Documents, Documents, Nearness]:
+        """Every pair of an indexed document and one of these that reaches the threshold."""
+
+    def count(self, documents: Documents, contents: pa.Array, bins: int) -> npt.NDArray[np.uint32]:
+        """For each indexed document, how many of these lie in each bin of closeness.
+
+        One bin more holds those of closeness 1; pairs with nothing in common are left out.
+        """
+
+
+class Measure(ABC):
+    """How documents are compared."""
+
+    name: ClassVar[str]
+    is_distance: ClassVar[bool] = False
+
+    # How it is hashed
+
+    @property
+    @abstractmethod
+    def hashing(self) -> Hashing:
+        """How likely signatures agree, by closeness."""
+
+    @abstractmethod
+    def weigh(self, contents: pa.Array) -> Weighed:
+        """Sizes and digests of documents: all that an exact run needs."""
+
+    @abstractmethod
+    def sign(self, contents: pa.Array, banding: Banding) -> Signed:
+        """The same, with the keys of each band and sketches."""
+
+    # How it is compared
+
+    @abstractmethod
+    def compare(
+        self,
+        contents: pa.Array,
+        first: Documents,
+        second: Documents,
+        threshold: Fraction | None,
+    ) -> Nearness:
+        """Exact nearness of pairs, given by places in `contents`; NaN below the threshold."""
+
+    def join(
+        self, blocks: Sequence[Callable[[], Block]], threshold: Fraction, workers: Workers
+    ) -> Iterator[Joined]:
+        """Every pair in or between blocks that reaches the threshold, none missed."""
+        yield from join_exhaustively(self, blocks, threshold, workers)
+
+    def join_across(self, one: Block, other: Block, threshold: Fraction) -> Iterator[Joined]:
+        """Every pair of a document of one block and one of the other."""
+        yield from join_exhaustively(self, [lambda: one], threshold, others=other)
+
+    @property
+    def most_to_join(self) -> int:
+        """Bytes of contents up to which joining is about as fast as hashing."""
+        return 2**20
+
+    def join_memory(
+        self,
+        documents: int,
+        size: int,  # noqa: ARG002 - the sum of sizes: others need it
+        threshold: Fraction,  # noqa: ARG002
+        threads: int,  # noqa: ARG002
+    ) -> int:
+        """The most bytes that joining one block takes, its pairs not counted."""
+        return 16 * documents
+
+    def index(self, documents: Documents, contents: pa.Array, threshold: Fraction | None) -> Index:
+        """What searches for these documents among others; None finds whatever has anything in
+        common."""
+        return ExhaustiveIndex(self, documents, contents, threshold)
+
+    # What a threshold means
+
+    def threshold(self, settings: Settings) -> Fraction:
+        """The least nearness of a pair, as the number that was written: 0.8 is four fifths."""
+        if self.is_distance:
+            if settings.within is None:
+                raise SettingsError(
+                    f"{self.name} is a distance and within is not given; "
+                    "say how far two documents may lie apart, for example within=3"
+                )
+            return -exact_ratio(settings.within)
+        if settings.within is not None:
+            raise SettingsError(
+                f"within is {settings.within!r}, and {self.name} is a similarity; "
+                "give a threshold instead, for example threshold=0.8"
+            )
+        return exact_ratio(settings.threshold)
+
+    def closeness(self, nearness: Fraction) -> Fraction:
+        """The same from 0 (nothing in common) to 1 (the same), for the mathematics."""
+        return nearness
+
+    def closenesses(self, nearness: Nearness) -> Nearness:
+        """`closeness` of many."""
+        return nearness
+
+    @property
+    def value(self) -> str:
+        """The name of the column that says how near a pair is."""
+        return "distance" if self.is_distance else "similarity"
+
+    @property
+    def same(self) -> float:
+        """The nearness of copies."""
+        return 0.0 if self.is_distance else 1.0
+
+    def shown(self, nearness: Nearness) -> Nearness:
+        """Nearness as a user reads it."""
+        return 0.0 - nearness if self.is_distance else nearness
+
+    # What the corpus decides
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing of the measure is left for the corpus to decide."""
+        return True
+
+    def extent(self, contents: pa.Array) -> int:
+        """What has to be summed over all documents to settle the measure."""
+        return len(contents)
+
+    def settled(self, mean_extent: float) -> Self:  # noqa: ARG002
+        """The measure with nothing left to decide, by the mean extent of a document."""
+        return self
+
+    def decided(self, settings: Settings) -> Settings:
+        """Settings that say what was decided."""
+        return settings
+
+    def facts(self) -> dict[str, Any]:
+        """Plain values that differ wherever the answer could."""
+        return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]
+
+
+def exact_ratio(number: float) -> Fraction:
+    """The number that was written, not the binary fraction nearest to it: 0.8 is 4/5."""
+    return Fraction(repr(float(number)))

@@ -1,0 +1,187 @@
+"""Jaccard similarity of sets of shingles: what two texts share out of what they have together.
+
+A threshold is compared as a ratio of whole numbers, so that a pair that lies on it exactly is
+never lost to rounding.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, partial
+from typing import ClassVar, Final, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearly import _kernels
+from nearly.arrays import count_characters, spans
+from nearly.measures import set_join
+from nearly.measures.base import Index, Measure, Signed, Weighed
+from nearly.measures.normalisation import normalise
+from nearly.measures.number import Documents
+from nearly.measures.pair import Block, Joined, Nearness
+from nearly.measures.set_join import SetBlock
+from nearly.measures.shingle import ShingleSets, auto_k, shingle_sets
+from nearly.measures.work import ONE_THREAD, Workers
+from nearly.settings import Scheme, Settings, TextSettings
+from nearly.tuning.banding import Banding
+from nearly.tuning.hashing import MINHASH, Hashing, background
+
+__all__ = ["Jaccard"]
+
+#: Bytes of text that are joined in a few hundredths of a second, as fast as they are hashed or
+#: nearly so. Runs of characters are shared by more strangers than runs of words.
+MOST_TO_JOIN: Final = {"char": 2**21, "word": 2**22}
+
+#: Runs of words are hardly shared by strangers; see `background`.
+HASHING: Final = {"char": MINHASH, "word": replace(MINHASH, pairs=background(0.02, 2e-5))}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Jaccard(Measure):
+    """Texts as sets of shingles; `k` is decided by the corpus where it is auto."""
+
+    name: ClassVar[str] = "jaccard"
+
+    text: TextSettings
+    seed: int
+    scheme: Scheme
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """As settings say."""
+        return cls(text=settings.text, seed=settings.seed, scheme=settings.scheme)
+
+    @property
+    def hashing(self) -> Hashing:
+        """Two sets have the same minhash with a chance that is their similarity."""
+        return HASHING[self.text.unit]
+
+    def weigh(self, contents: pa.LargeStringArray) -> Weighed:
+        """The size of a document is its number of shingles, repeats included."""
+        sizes, digests = _kernels.measure(
+            *spans(normalise(contents, self.text)),
+            unit=self.text.unit,
+            k=self.text.whole_k,
+            seed=self.seed,
+        )
+        return Weighed(sizes=sizes, digests=digests)
+
+    def sign(self, contents: pa.LargeStringArray, banding: Banding) -> Signed:
+        """Keys of 32 bits per band, sketches of 2 bits per position."""
+        sizes, digests, keys, sketches = _kernels.sign(
+            *spans(normalise(contents, self.text)),
+            unit=self.text.unit,
+            k=self.text.whole_k,
+            seed=self.seed,
+            scheme=self.scheme,
+            bands=banding.bands,
+            rows=banding.rows,
+        )
+        return Signed(sizes=sizes, digests=digests, keys=keys, sketches=sketches)
+
+    def compare(
+        self,
+        contents: pa.LargeStringArray,
+        first: Documents,
+        second: Documents,
+        threshold: Fraction | None,
+    ) -> Nearness:
+        """Whole sets, in whole numbers; each text's set is made once."""
+        offsets, hashes = self._sets(contents)
+        found = _kernels.similarities(offsets, hashes, first, second, *_ratio(threshold))
+        found[found < 0] = np.nan
+        return found
+
+    def join(
+        self, blocks: Sequence[Callable[[], Block]], threshold: Fraction, workers: Workers
+    ) -> Iterator[Joined]:
+        """By rare shingles: see `set_join`."""
+        loads = [partial(self._load, load, workers) for load in blocks]
+        # Blocks are asked for more than once; where all fits in one, it is made once.
+        kept = [cache(load) for load in loads] if len(loads) == 1 else loads
+        return set_join.join(kept, threshold, workers)
+
+    def join_across(self, one: Block, other: Block, threshold: Fraction) -> Iterator[Joined]:
+        """By rare shingles, too."""
+        mine, theirs = (self._set_block(block, ONE_THREAD) for block in (one, other))
+        return set_join.join_across(mine, theirs, threshold, ONE_THREAD)
+
+    def _load(self, load: Callable[[], Block], workers: Workers) -> SetBlock:
+        return self._set_block(load(), workers)
+
+    def _set_block(self, block: Block, workers: Workers) -> SetBlock:
+
+        def of_part(part: tuple[int, int]) -> ShingleSets:
+            return self._sets(block.read(*part), in_order=True)
+
+        parts = list(workers.map(of_part, workers.split(len(block.documents), per_thread=4)))
+        sizes = [np.diff(offsets) for offsets, _ in parts]
+        return SetBlock(
+            documents=block.documents,
+            offsets=np.cumsum(np.concatenate([np.zeros(1, np.int64), *sizes])),
+            hashes=np.concatenate([np.empty(0, np.uint64), *(hashes for _, hashes in parts)]),
+        )
+
+    @property
+    def most_to_join(self) -> int:
+        """By unit; docs/methods.md has the measurements."""
+        return MOST_TO_JOIN[self.text.unit]
+
+    def join_memory(self, documents: int, size: int, threshold: Fraction, threads: int) -> int:
+        """See `set_join`."""
+        return set_join.memory_of(documents, size, threshold, threads)
+
+    def index(
+        self, documents: Documents, contents: pa.LargeStringArray, threshold: Fraction | None
+    ) -> Index:
+        """An inverted index of the shingles that the fewest others share."""
+        sought = _kernels.SoughtIndex(documents, *self._sets(contents), *_ratio(threshold))
+        return _SetIndex(self, sought)
+
+    def _sets(self, texts: pa.LargeStringArray, *, in_order: bool = False) -> ShingleSets:
+        return shingle_sets(texts, self.text, self.seed, in_order=in_order)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether k is a number."""
+        return self.text.k != "auto"
+
+    def extent(self, contents: pa.LargeStringArray) -> int:
+        """Characters."""
+        return count_characters(contents)
+
+    def settled(self, mean_extent: float) -> Self:
+        """With the k that suits documents of this many characters."""
+        if self.is_settled:
+            return self
+        return replace(self, text=replace(self.text, k=auto_k(self.text.unit, mean_extent)))
+
+    def decided(self, settings: Settings) -> Settings:
+        """Settings with k as a number."""
+        return replace(settings, text=self.text)
+
+
+class _SetIndex:
+    """See `Index`."""
+
+    def __init__(self, measure: Jaccard, sought: _kernels.SoughtIndex):
+        self._measure, self._sought = measure, sought
+
+    def search(
+        self, documents: Documents, contents: pa.LargeStringArray
+    ) -> tuple[Documents, Documents, Nearness]:
+        """See `Index`."""
+        return self._sought.search(documents, *self._measure._sets(contents))
+
+    def count(
+        self, documents: Documents, contents: pa.LargeStringArray, bins: int
+    ) -> npt.NDArray[np.uint32]:
+        """See `Index`; in whole numbers."""
+        sets = self._measure._sets(contents)
+        return self._sought.count_by_similarity(documents, *sets, bins)
+
+
+def _ratio(threshold: Fraction | None) -> tuple[int, int]:
+    return (0, 1) if threshold is None else (threshold.numerator, threshold.denominator)

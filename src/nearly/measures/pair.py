@@ -1,0 +1,71 @@
+"""Pairs of document numbers: packed in one word while they are candidates, columns later."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearly.measures.number import Documents
+
+__all__ = ["Block", "Joined", "Nearness", "Packed", "Pairs", "gather", "join_pairs", "split_pairs"]
+
+Packed = npt.NDArray[np.uint64]
+Nearness = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """Verified pairs, ordered; `first` is the lower document."""
+
+    first: Documents
+    second: Documents
+    nearness: Nearness
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """Some documents, and what reads the contents of a run of them, by places."""
+
+    documents: Documents
+    read: Callable[[int, int], pa.Array]
+
+    @classmethod
+    def of(cls, documents: Documents, contents: pa.Array) -> "Block":
+        """Of contents that are at hand."""
+        return cls(documents=documents, read=lambda start, stop: contents[start:stop])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joined:
+    """Some of the pairs of an exact join, and what it took to find them."""
+
+    pairs: Packed
+    nearness: Nearness
+    meetings: int  # pairs that were looked at
+    verified: int  # of these, pairs that were compared in full
+
+
+def gather(parts: Iterable[Joined]) -> Pairs:
+    """All parts of a join as one table, in the order of documents."""
+    held = list(parts)
+    packed = np.concatenate([np.empty(0, np.uint64), *(part.pairs for part in held)])
+    nearness = np.concatenate([np.empty(0), *(part.nearness for part in held)])
+    order = np.argsort(packed)
+    first, second = split_pairs(packed[order])
+    return Pairs(first=first, second=second, nearness=nearness[order])
+
+
+def join_pairs(first: Documents, second: Documents) -> Packed:
+    """Two columns as one: the lower document in the upper half, so that order is order."""
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    return low.astype(np.uint64) << np.uint64(32) | high
+
+
+def split_pairs(packed: Packed) -> tuple[Documents, Documents]:
+    """The inverse of `join_pairs`."""
+    return (packed >> np.uint64(32)).astype(np.uint32), packed.astype(np.uint32)

@@ -1,0 +1,53 @@
+"""From texts to sets of shingles, and to their signatures.
+
+A signature itself is not kept: its bands are hashed to keys that say in which buckets the
+document lies, and two bits of each position make the sketch that tells, before a text is
+touched, whether two documents can be similar enough. docs/signatures.md states all of it
+bit by bit.
+"""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearly import _kernels
+from nearly.arrays import spans
+from nearly.measures.normalisation import normalise
+from nearly.settings import Scheme, TextSettings
+
+__all__ = ["ShingleSets", "auto_k", "shingle_sets", "signatures"]
+
+#: Where each document's hashes begin, and the hashes, each once.
+ShingleSets = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
+
+#: From this many characters on a document is no longer a message but an article.
+LONG = 2_000
+
+
+def auto_k(unit: str, mean_length: float) -> int:
+    """5 characters for short documents, 9 for long ones (kth, on k-shingles); 3 or 5 words."""
+    is_long = mean_length >= LONG
+    return (9 if is_long else 5) if unit == "char" else (5 if is_long else 3)
+
+
+def shingle_sets(
+    texts: pa.LargeStringArray, text: TextSettings, seed: int, *, in_order: bool = False
+) -> ShingleSets:
+    """Each document's set of shingles, as hashes, sorted where that is asked for."""
+    return _kernels.shingle_sets(
+        *spans(normalise(texts, text)), unit=text.unit, k=text.whole_k, seed=seed, in_order=in_order
+    )
+
+
+def signatures(
+    texts: pa.LargeStringArray, text: TextSettings, seed: int, scheme: Scheme, positions: int
+) -> npt.NDArray[np.uint32]:
+    """Whole signatures, 32 bits per position: for estimates and for those who want to look."""
+    return _kernels.signatures(
+        *spans(normalise(texts, text)),
+        unit=text.unit,
+        k=text.whole_k,
+        seed=seed,
+        scheme=scheme,
+        positions=positions,
+    )

@@ -1,0 +1,1 @@
+"""Two texts beside each other: where they differ, as data that anybody may draw."""

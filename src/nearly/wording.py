@@ -1,0 +1,18 @@
+"""Words that messages of many rooms share."""
+
+from collections.abc import Iterable
+
+__all__ = ["count", "did_you_mean"]
+
+
+def count(number: int, noun: str, nouns: str | None = None) -> str:
+    """`1 pair`, `2,000 pairs`."""
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """`did you mean 'find'?`, or nothing where no name is close."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(given, list(known), n=1)
+    return f"did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,360 @@
+"""What a run has to answer, in plain Python: the textbook's functions and plain loops.
+
+Nothing here knows of engines, blocks or numbers packed in words. It is slow and meant to be read.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import pyarrow as pa
+
+from nearly import textbook
+from nearly.settings import TextSettings
+from nearly.textbook import signature as signatures
+
+TOP, SNIPPET = 20, 200  # rows of `top`, and characters of a text in it
+#: A cleaning run compares the documents of a bucket with so many of them.
+HUBS = 32
+
+
+@dataclass(frozen=True)
+class Document:
+    """A row that has an id of its own and a text."""
+
+    row: int
+    id: Any
+    text: str
+    normal: str
+    shingles: frozenset[Any]
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """How candidates are found: by bands of rows, and by enough agreement of two sketches."""
+
+    bands: int
+    rows: int
+    agreement: int
+    scheme: str = "one-permutation"
+    seed: int = 1
+
+
+def read(table: pa.Table, text: TextSettings) -> list[Document]:
+    """The documents of a table. This is where it is said what is none: a row without an id or a
+    text, and one whose id came before."""
+    documents: dict[Any, Document] = {}
+    for number, row in enumerate(table.to_pylist()):
+        name, given = row["id"], row["text"]
+        if name is None or given is None or name in documents:
+            continue
+        normal = textbook.normalise(given, text)
+        shingles = frozenset(textbook.shingles(normal, text.unit, text.whole_k))
+        documents[name] = Document(number, name, given, normal, shingles)
+    return list(documents.values())
+
+
+class Oracle:
+    """Answers for one corpus with one choice of settings. Documents are known by their places.
+
+    With `buckets`, only documents that meet in one are compared; without, all are.
+    """
+
+    def __init__(
+        self,
+        table: pa.Table,
+        *,
+        threshold: float,
+        cluster: str = "components",
+        all_pairs: bool = False,
+        keep: str | None = None,
+        buckets: Buckets | None = None,
+        **text: Any,
+    ) -> None:
+        self.table = table
+        self.threshold = Fraction(str(threshold))
+        self.cluster = cluster
+        self.all_pairs = all_pairs
+        self.keep = keep
+        self.buckets = buckets
+        self.text = TextSettings(**text)
+        self.documents = read(table, self.text)
+
+    # Copies
+
+    @cached_property
+    def original(self) -> dict[int, int]:
+        """The first document of the same text, for each that has a text."""
+        first: dict[str, int] = {}
+        filled = [place for place, each in enumerate(self.documents) if each.shingles]
+        return {place: first.setdefault(self.documents[place].normal, place) for place in filled}
+
+    @cached_property
+    def representatives(self) -> list[int]:
+        return [place for place, first in self.original.items() if place == first]
+
+    @cached_property
+    def copies(self) -> list[int]:
+        return [place for place, first in self.original.items() if place != first]
+
+    # Pairs
+
+    def similarity(self, a: int, b: int) -> Fraction:
+        return textbook.jaccard(self.documents[a].shingles, self.documents[b].shingles)
+
+    @cached_property
+    def true(self) -> dict[tuple[int, int], Fraction]:
+        """Every pair of representatives that reaches the threshold."""
+        every = {pair: self.similarity(*pair) for pair in combinations(self.representatives, 2)}
+        return {pair: value for pair, value in every.items() if value >= self.threshold}
+
+    @cached_property
+    def near(self) -> dict[tuple[int, int], Fraction]:
+        """Those that are found."""
+        if self.buckets is None:
+            return self.true
+        return {pair: value for pair, value in self.true.items() if pair in self.candidates}
+
+    @cached_property
+    def signatures(self) -> dict[int, list[int]]:
+        assert self.buckets is not None
+        made = {
+            "one-permutation": signatures.one_permutation_signature,
+            "independent": signatures.independent_signature,
+        }[self.buckets.scheme]
+        positions, seed = self.buckets.bands * self.buckets.rows, self.buckets.seed
+        unit, k = self.text.unit, self.text.whole_k
+        return {
+            place: made(
+                signatures.shingle_hashes(self.documents[place].normal, unit, k, seed),
+                positions,
+                seed,
+            )
+            for place in self.representatives
+        }
+
+    @cached_property
+    def meetings(self) -> list[tuple[int, int]]:
+        """Pairs of documents that share a bucket, once for every bucket that they share."""
+        assert self.buckets is not None
+        found = []
+        for band in range(self.buckets.bands):
+            rows = slice(band * self.buckets.rows, (band + 1) * self.buckets.rows)
+            members: dict[int, list[int]] = {}
+            for place, signature in self.signatures.items():
+                members.setdefault(signatures.band_key(signature[rows]), []).append(place)
+            for bucket in members.values():
+                hubs = bucket if self.keep is None else bucket[:HUBS]
+                found += [(a, b) for a, b in combinations(bucket, 2) if a in hubs]
+        return found
+
+    @cached_property
+    def candidates(self) -> set[tuple[int, int]]:
+        """Those whose sketches, two bits of each position, agree often enough."""
+        assert self.buckets is not None
+        least = self.buckets.agreement
+        return {pair for pair in self.meetings if self.agreement(*pair) >= least}
+
+    def agreement(self, a: int, b: int) -> int:
+        both = zip(self.signatures[a], self.signatures[b], strict=True)
+        return sum(x & 3 == y & 3 for x, y in both)
+
+    @cached_property
+    def pairs(self) -> list[tuple[Any, Any, float]]:
+        """Rows of `pairs`."""
+        found = dict(self.near) | {(self.original[c], c): Fraction(1) for c in self.copies}
+        if self.all_pairs:
+            near = self.near
+            found = {}
+            for a, b in combinations(self.original, 2):
+                one, other = sorted((self.original[a], self.original[b]))
+                if one == other:
+                    found[a, b] = Fraction(1)
+                elif (one, other) in near:
+                    found[a, b] = near[one, other]
+        return [(*self.ids(pair), float(found[pair])) for pair in sorted(found)]
+
+    @cached_property
+    def top(self) -> list[tuple[Any, Any, float, str, str]]:
+        """Rows of `top`: pairs of different texts, or of copies where there are no others."""
+        found = self.near or {(self.original[c], c): Fraction(1) for c in self.copies}
+        best = sorted(found, key=lambda pair: (-found[pair], pair))[:TOP]
+        texts = [[self.documents[place].text[:SNIPPET] for place in pair] for pair in best]
+        return [
+            (*self.ids(pair), float(found[pair]), *shown)
+            for pair, shown in zip(best, texts, strict=True)
+        ]
+
+    def ids(self, places: Any) -> list[Any]:
+        return [self.documents[place].id for place in places]
+
+    # Clusters
+
+    @cached_property
+    def groups(self) -> list[list[int]]:
+        """Clusters of two and more, by their first members."""
+        return self.gathered(self.leaders() if self.cluster == "leader" else self.firsts())
+
+    def gathered(self, head: dict[int, int]) -> list[list[int]]:
+        """Copies go where their original goes."""
+        groups: dict[int, list[int]] = {}
+        for place, first in self.original.items():
+            groups.setdefault(head[first], []).append(place)
+        return sorted(group for group in groups.values() if len(group) > 1)
+
+    def firsts(self) -> dict[int, int]:
+        """The first document of each representative's component, by merging sets."""
+        first = {place: place for place in self.representatives}
+        for a, b in self.near:
+            low, high = sorted((first[a], first[b]))
+            first = {place: low if head == high else head for place, head in first.items()}
+        return first
+
+    def leaders(self, *, by_best_copy: bool = True) -> dict[int, int]:
+        """A representative leads as early as the best of its copies would."""
+        rank = {place: number for number, place in enumerate(self.order)}
+        best = {place: rank[place] for place in self.representatives}
+        for place in self.copies if by_best_copy else ():
+            best[self.original[place]] = min(best[self.original[place]], rank[place])
+        return textbook.leaders(sorted(self.representatives, key=best.__getitem__), self.near)
+
+    @cached_property
+    def clusters(self) -> list[tuple[Any, int, float]]:
+        """Rows of `clusters`."""
+        rows = []
+        for number, group in enumerate(self.groups):
+            inside = [value for pair, value in self.near.items() if set(pair) <= set(group)]
+            weakest = float(min(inside, default=Fraction(1)))
+            rows += [(name, number, weakest) for name in self.ids(group)]
+        return rows
+
+    # Survivors
+
+    @cached_property
+    def order(self) -> list[int]:
+        """All documents, those that should rather survive first."""
+        return sorted(range(len(self.documents)), key=self.preference)
+
+    def preference(self, place: int) -> tuple[Any, ...]:
+        """Lower is better; without a value comes last, and of equals the earlier is better."""
+        rule, _, column = (self.keep or "first").partition(":")
+        if not column:
+            length = len(self.documents[place].text)
+            return {
+                "first": (place,),
+                "last": (-place,),
+                "longest": (-length, place),
+                "shortest": (length, place),
+            }[rule]
+        value = self.table[column][self.documents[place].row].as_py()
+        if value is None:
+            return (1, 0, place)
+        number = int(value.replace("-", "")) if isinstance(value, str) else value
+        return (0, -number if rule in ("newest", "max") else number, place)
+
+    @cached_property
+    def survivors(self) -> dict[int, int]:
+        """Who stands for each removed document."""
+        best = {place: min(group, key=self.preference) for group in self.groups for place in group}
+        return {place: stays for place, stays in sorted(best.items()) if place != stays}
+
+    @cached_property
+    def removed(self) -> list[tuple[Any, Any, float, int]]:
+        """Rows of `removed`."""
+        number = {place: n for n, group in enumerate(self.groups) for place in group}
+        return [
+            (*self.ids((place, stays)), float(self.similarity(place, stays)), number[place])
+            for place, stays in self.survivors.items()
+        ]
+
+    @cached_property
+    def kept(self) -> pa.Table:
+        """All rows but those of removed documents; rows that are no documents stay."""
+        gone = {self.documents[place].row for place in self.survivors}
+        rows = [row for row in range(self.table.num_rows) if row not in gone]
+        return self.table.take(rows).combine_chunks()
+
+    # Numbers
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Statistics that are the same on every engine, for `find` or for `dedup`."""
+        found = {"pairs": len(self.pairs)} if self.keep is None else {"removed": len(self.removed)}
+        met = {}
+        if self.buckets is not None:
+            met = {"compared": len(self.meetings), "candidates": len(self.candidates)}
+        return {
+            "documents": len(self.documents),
+            "skipped": self.table.num_rows - len(self.documents),
+            "empty": len(self.documents) - len(self.original),
+            "copies": len(self.copies),
+            "k": self.text.whole_k,
+            "clusters": len(self.groups),
+            **met,
+            **found,
+        }
+
+    @property
+    def audit(self) -> dict[str, float]:
+        """What an exact search of all representatives says; each pair is seen from both sides."""
+        recall = len(self.near) / len(self.true)
+        return {
+            "documents": len(self.representatives),
+            "pairs": 2 * len(self.true),
+            "found": 2 * len(self.near),
+            "recall": recall,
+            "low": recall,
+            "high": recall,
+            "precision": 1.0,
+        }
+
+
+def check_telling(oracle: Oracle) -> None:
+    """Refuse a case that could not tell a right run from a wrong one."""
+    sizes = [len(group) for group in oracle.groups]
+    assert len(oracle.near) >= 8, "too few pairs"
+    assert sum(value < 1 for value in oracle.near.values()) >= 8, "too few that are not equal"
+    assert len(oracle.groups) >= 3, "too few clusters"
+    assert max(sizes) >= 3, "no cluster of three"
+    assert len(oracle.original) > sum(sizes), "no strangers"
+    thirds = [{3 * place // len(oracle.documents) for place in group} for group in oracle.groups]
+    assert sum(len(parts) > 1 for parts in thirds) >= 2, "no cluster lies in several parts"
+
+
+def check_many_kinds(oracle: Oracle) -> None:
+    """The same, of a corpus that has copies, chains, and empty and short documents."""
+    check_telling(oracle)
+    same = Counter(oracle.original.values())
+    assert len(oracle.copies) >= 5, "too few copies"
+    assert max(same.values()) >= 3, "no text occurs three times"
+    assert len(oracle.documents) - len(oracle.original) >= 2, "no empty documents"
+    short = [d for d in oracle.documents if 0 < len(d.normal) < oracle.text.whole_k]
+    assert len(short) >= 2 or oracle.text.unit == "word", "no short documents"
+    strangers = [
+        group
+        for group in oracle.groups
+        if any(oracle.similarity(a, b) < oracle.threshold for a, b in combinations(group, 2))
+    ]
+    if oracle.cluster == "components":
+        assert strangers, "no chain has strangers at its ends"
+
+
+def check_survivors(oracle: Oracle) -> None:
+    """The rule has to matter: not the first one of each cluster stays, and ties are broken."""
+    assert len(oracle.removed) >= 8, "too few are removed"
+    firsts = {min(group) for group in oracle.groups}
+    stay = {min(group, key=oracle.preference) for group in oracle.groups}
+    assert (stay == firsts) == (oracle.keep == "first"), "the rule does not matter"
+    if oracle.keep not in ("first", "last"):
+        best = [sorted(oracle.preference(place)[:-1] for place in g) for g in oracle.groups]
+        assert any(first == second for first, second, *_ in best), "no ties"
+    apart = [oracle.similarity(*pair) for pair in oracle.survivors.items()]
+    below = [value for value in apart if value < oracle.threshold]
+    if oracle.cluster == "components":
+        assert below, "no survivor is far from what it stands for"
+    elif oracle.keep != "first":
+        others = oracle.gathered(oracle.leaders(by_best_copy=False))
+        assert others != oracle.groups, "it does not matter how good copies are"

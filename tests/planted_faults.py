@@ -1,0 +1,512 @@
+"""Plant one fault at a time in a copy of the package, and see that the engines' contract fails.
+
+    python tests/planted_faults.py            # all of them, a few minutes
+    python tests/planted_faults.py local      # those of one engine, or with this in their name
+
+A fault is an edit of a source file: a text that occurs there once, and what stands in its place.
+It is caught if a test of `test_engines.py` fails by an assertion about an answer. An error on the
+way does not count: whoever breaks an engine so that it stops will notice.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+import nearly
+from nearly import _kernels
+
+TESTS = Path(__file__).resolve().parent
+SOURCE = Path(nearly.__file__).resolve().parent
+
+#: The editable install finds its modules before any path does; workers of Spark read this too.
+SITE = """
+import sys
+sys.meta_path[:] = [f for f in sys.meta_path if "ScikitBuild" not in type(f).__name__]
+"""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong, where, and a part of the contract that notices (as `pytest -k` takes it)."""
+
+    name: str
+    engine: str
+    noticed_by: str
+    file: str
+    old: str
+    new: str
+
+
+PAIRS = "every_pair"
+ALL_PAIRS = "every_pair and all"
+SURVIVORS = "survives"
+
+FAULTS = (
+    # One machine, and what both engines share.
+    Fault(
+        "a pair lost at the border of two blocks of the join",
+        "local",
+        PAIRS,
+        "measures/set_join.py",
+        "j for j in range(i + 1, len(blocks))",
+        "j for j in range(i + 2, len(blocks))",
+    ),
+    Fault(
+        "a pair lost at the border of two blocks of verification",
+        "local",
+        PAIRS,
+        "engines/local.py",
+        "nearness[block] = found\n",
+        "nearness[block] = found\n            nearness[block.start] = np.nan\n",
+    ),
+    Fault(
+        "a similarity rounded",
+        "local",
+        PAIRS,
+        "engines/local.py",
+        "second=second[near], nearness=nearness[near])",
+        "second=second[near], nearness=nearness[near].round(6))",
+    ),
+    Fault(
+        "a pair exactly at the threshold lost",
+        "local",
+        "threshold",
+        "measures/base.py",
+        "Fraction(repr(float(number)))",
+        "Fraction(float(number))",
+    ),
+    Fault(
+        "one band skipped",
+        "local",
+        "bucket",
+        "engines/local.py",
+        "self._map(of_band, range(banding.bands), width)",
+        "self._map(of_band, range(banding.bands - 1), width)",
+    ),
+    Fault(
+        "a hub dropped",
+        "local",
+        "crowded_bucket",
+        "engines/local.py",
+        "corpus.sketches.all(), banding, hubs=hubs)",
+        "corpus.sketches.all(), banding, hubs=max(0, hubs - 1))",
+    ),
+    Fault(
+        "numbers of a spilled bucket taken for documents",
+        "local",
+        "bucket",
+        "engines/local.py",
+        "return join_pairs(documents[first], documents[second]), met",
+        "return pairs, met",
+    ),
+    Fault(
+        "a copy linked to the wrong representative",
+        "local",
+        PAIRS,
+        "documents/local.py",
+        "originals=first[is_copy],",
+        "originals=np.roll(first[is_copy], 1),",
+    ),
+    Fault(
+        "empty documents are copies of each other",
+        "local",
+        PAIRS,
+        "documents/local.py",
+        "valid = np.flatnonzero((sizes > 0) & ~is_again)",
+        "valid = np.flatnonzero(~is_again)",
+    ),
+    Fault(
+        "a repeated id counted as a document",
+        "local",
+        "no_document",
+        "documents/local.py",
+        "repeated=np.flatnonzero(is_again).astype(np.uint32),",
+        "repeated=np.flatnonzero(is_again)[1:].astype(np.uint32),",
+    ),
+    Fault(
+        "all pairs without those of copies",
+        "local",
+        ALL_PAIRS,
+        "engines/local.py",
+        "all_pairs=corpus.settings.all_pairs,",
+        "all_pairs=False,",
+    ),
+    Fault(
+        "pairs among the copies of the last text lost",
+        "local",
+        ALL_PAIRS,
+        "stages/copy.py",
+        "groups.inside(np.unique(originals))",
+        "groups.inside(np.unique(originals)[:-1])",
+    ),
+    Fault(
+        "copies listed after all other pairs",
+        "local",
+        PAIRS,
+        "stages/copy.py",
+        'order = np.argsort(packed, kind="stable")',
+        "order = np.arange(len(packed))",
+    ),
+    Fault(
+        "an id shifted by one",
+        "local",
+        PAIRS,
+        "stages/table.py",
+        "corpus.ids(pairs.second), shown]",
+        "corpus.ids(pairs.second - 1), shown]",
+    ),
+    Fault(
+        "a component cut in two",
+        "local",
+        PAIRS,
+        "stages/cluster.py",
+        "_kernels.components(near.first, near.second, len(order))",
+        "_kernels.components(near.first[::2], near.second[::2], len(order))",
+    ),
+    Fault(
+        "copies left out of clusters",
+        "local",
+        PAIRS,
+        "stages/cluster.py",
+        "labels[copies] = labels[originals]",
+        "labels[copies] = copies",
+    ),
+    Fault(
+        "the weakest link of the first cluster overlooked",
+        "local",
+        PAIRS,
+        "stages/cluster.py",
+        "inside = (first == second) & (first >= 0)",
+        "inside = (first == second) & (first > 0)",
+    ),
+    Fault(
+        "leaders in the order of the source, whatever is to be kept",
+        "local",
+        SURVIVORS,
+        "engines/local.py",
+        "leading = by_best_copy(order, corpus)",
+        "leading = np.arange(len(corpus), dtype=np.uint32)",
+    ),
+    Fault(
+        "a leader that is not as good as its copies",
+        "local",
+        SURVIVORS,
+        "stages/survivor.py",
+        "np.minimum.at(place, corpus.originals, place[corpus.copies])",
+        "pass",
+    ),
+    Fault(
+        "the second-best survivor",
+        "local",
+        SURVIVORS,
+        "stages/survivor.py",
+        "np.minimum.at(best, clusters.numbers, place[clusters.members])",
+        "for n in range(clusters.count):\n"
+        "        best[n] = np.sort(place[clusters.members[clusters.numbers == n]])[1]",
+    ),
+    Fault(
+        "ties won by the later document",
+        "local",
+        SURVIVORS,
+        "stages/survivor.py",
+        "np.lexsort((involved, preference))",
+        "np.lexsort((-involved.astype(np.int64), preference))",
+    ),
+    Fault(
+        "the lowest kept where the highest is asked for",
+        "local",
+        SURVIVORS,
+        "stages/survivor.py",
+        'in ("newest", "max") else "ascending"',
+        'in ("newest",) else "ascending"',
+    ),
+    Fault(
+        "documents without a date taken for the newest",
+        "local",
+        SURVIVORS,
+        "stages/survivor.py",
+        "pc.rank(values, sort_keys=direction",
+        "pc.rank(pc.fill_null(values, pc.max(values)), sort_keys=direction",
+    ),
+    Fault(
+        "the row before a removed one dropped",
+        "local",
+        SURVIVORS,
+        "stages/table.py",
+        "kept[removed[low:high] - start] = False",
+        "kept[removed[low:high] - start - 1] = False",
+    ),
+    Fault(
+        "an audit that divides by what was claimed",
+        "local",
+        "bucket",
+        "stages/audit.py",
+        "recall=_ratio(int(found.sum()), int(pairs.sum())),",
+        "recall=_ratio(int(found.sum()), claimed),",
+    ),
+    Fault(
+        "the best pairs shown from the worst one on",
+        "local",
+        PAIRS,
+        "stages/table.py",
+        "np.argsort(-nearness[high], kind",
+        "np.argsort(nearness[high], kind",
+    ),
+    # Spark alone.
+    Fault(
+        "pairs of two groups of the join lost",
+        "spark",
+        PAIRS,
+        "engines/spark/partition/join.py",
+        "parts += measure.join_across(mine, _block(texts, group_of, j), threshold)",
+        "parts += []",
+    ),
+    Fault(
+        "a similarity in single precision",
+        "spark",
+        ALL_PAIRS,
+        "engines/spark/partition/verification.py",
+        "return Near(pairs.first[near], pairs.second[near], nearness[near])",
+        "return Near(pairs.first[near], pairs.second[near], "
+        "nearness[near].astype(np.float32).astype(np.float64))",
+    ),
+    Fault(
+        "a copy of a later block taken for the original",
+        "spark",
+        PAIRS,
+        "engines/spark/partition/copy.py",
+        "sorted(same, key=lambda part: int(part.documents[0]))",
+        "sorted(same, key=lambda part: -int(part.documents[0]))",
+    ),
+    Fault(
+        "empty documents are copies of each other on Spark",
+        "spark",
+        PAIRS,
+        "engines/spark/partition/copy.py",
+        "valid = signed.sizes > 0\n",
+        "valid = signed.sizes >= 0\n",
+    ),
+    Fault(
+        "one band skipped on Spark",
+        "spark",
+        "meets_in_a_bucket",
+        "engines/spark/partition/bucket.py",
+        "for band in range(len(received[0].counts) if received else 0)",
+        "for band in range(1, len(received[0].counts) if received else 0)",
+    ),
+    Fault(
+        "a hub dropped on Spark",
+        "spark",
+        "crowded_bucket",
+        "engines/spark/near_pair.py",
+        "partial(bucket.crowded, partitions=partitions, hubs=hubs)",
+        "partial(bucket.crowded, partitions=partitions, hubs=max(0, hubs - 1))",
+    ),
+    Fault(
+        "a bucket cut at the border of two blocks",
+        "spark",
+        "meets_in_a_bucket",
+        "engines/spark/partition/bucket.py",
+        "numbered(part.block, part.rows[span])",
+        "numbered(received[0].block, part.rows[span])",
+    ),
+    Fault(
+        "a component cut in two where its blocks meet",
+        "spark",
+        PAIRS,
+        "engines/spark/partition/group.py",
+        "united([Edges(near.second, near.first), Edges(*known.texts)])",
+        "united([Edges(near.second[1::2], near.first[1::2]), Edges(*known.texts)])",
+    ),
+    Fault(
+        "components that stop growing after one round",
+        "spark",
+        "rounds",
+        "engines/spark/component.py",
+        "if reached == state:",
+        "if True:",
+    ),
+    Fault(
+        "all pairs without those of copies on Spark",
+        "spark",
+        ALL_PAIRS,
+        "engines/spark/partition/group.py",
+        "all_pairs=settings.all_pairs,",
+        "all_pairs=False,",
+    ),
+    Fault(
+        "an id shifted by one on Spark",
+        "spark",
+        PAIRS,
+        "engines/spark/partition/row.py",
+        "group.ids(pairs.second),",
+        "group.ids(pairs.second - 1),",
+    ),
+    Fault(
+        "rows in the order of their second documents",
+        "spark",
+        PAIRS,
+        "engines/spark/partition/row.py",
+        "np.lexsort((second, first))",
+        "np.lexsort((first, second))",
+    ),
+    Fault(
+        "clusters of two blocks that share numbers",
+        "spark",
+        PAIRS,
+        "engines/spark/partition/row.py",
+        'unpack(tables["clusters"]), starts[number]',
+        'unpack(tables["clusters"]), starts[max(0, number - 1)]',
+    ),
+    Fault(
+        "the weakest link off by one cluster",
+        "spark",
+        PAIRS,
+        "engines/spark/partition/row.py",
+        "column_of(weakest[clusters.numbers])",
+        "column_of(weakest[clusters.numbers - 1])",
+    ),
+    Fault(
+        "the best one of a partition ranked last",
+        "spark",
+        SURVIVORS,
+        "engines/spark/partition/group.py",
+        "return rank(self, self.near, keep)",
+        "return np.roll(rank(self, self.near, keep), -1)",
+    ),
+    Fault(
+        "a leader that is not as good as its copies on Spark",
+        "spark",
+        "survives and last and leader",
+        "engines/spark/partition/group.py",
+        "leading = order if keep is None else by_best_copy(order, self)",
+        "leading = order",
+    ),
+    Fault(
+        "a survivor that is no pair has no similarity",
+        "spark",
+        "survives and last and components",
+        "engines/spark/partition/group.py",
+        "now = compared(texts, a, b, self.measure, None)",
+        "now = np.zeros(len(a))",
+    ),
+    Fault(
+        "the row after a removed one dropped on Spark",
+        "spark",
+        SURVIVORS,
+        "engines/spark/partition/row.py",
+        "without_rows(block.rows(), gone)",
+        "without_rows(block.rows(), gone + 1)",
+    ),
+    Fault(
+        "an audit blind to pairs with documents that were not drawn",
+        "spark",
+        "an_audit",
+        "engines/spark/partition/search.py",
+        "np.isin(near.first, documents) | np.isin(near.second, documents)",
+        "np.isin(near.first, documents) & np.isin(near.second, documents)",
+    ),
+    Fault(
+        "repeated ids counted as documents on Spark",
+        "spark",
+        "no_document",
+        "engines/spark/loader.py",
+        "documents=total.documents - sum(again),",
+        "documents=total.documents,",
+    ),
+    Fault(
+        "a row whose id came before is the original of a text",
+        "spark",
+        "no_document",
+        "engines/spark/loader.py",
+        "if sum(again):  # A text",
+        "if False:  # A text",
+    ),
+    Fault(
+        "of equal pairs the last ones shown",
+        "spark",
+        PAIRS,
+        "engines/spark/partition/lookup.py",
+        "order = np.lexsort((pairs.second, pairs.first))",
+        "order = np.lexsort((pairs.second, pairs.first))[::-1]",
+    ),
+)
+
+
+def main() -> int:
+    wanted = " ".join(sys.argv[1:])
+    faults = [fault for fault in FAULTS if wanted in f"{fault.engine} {fault.name}"]
+    caught = sum([reported(fault) for fault in faults])
+    print(f"{caught} of {len(faults)} planted faults caught")
+    return 0 if faults and caught == len(faults) else 1
+
+
+def reported(fault: Fault) -> bool:
+    """Whether it was caught; one line says so."""
+    with tempfile.TemporaryDirectory(prefix="planted-") as folder:
+        plant(fault, Path(folder))
+        failures = failing(fault, Path(folder))
+    by_answer = [test for test, is_answer in failures if is_answer]
+    verdict = f"caught by {by_answer[0]}" if by_answer else "NOT CAUGHT"
+    if failures and not by_answer:
+        verdict += f": {failures[0][0]} failed, and not by an answer"
+    print(f"{fault.engine:5}  {fault.name}: {verdict}", flush=True)
+    return bool(by_answer)
+
+
+def plant(fault: Fault, folder: Path) -> None:
+    """A copy of the package with the fault in it, which Python finds before the installed one."""
+    package = folder / "nearly"
+    shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(_kernels.__file__, package)
+    (folder / "sitecustomize.py").write_text(SITE)
+    file = package / fault.file
+    text = file.read_text()
+    if text.count(fault.old) != 1:
+        sys.exit(
+            f"{fault.name}: {fault.old!r} occurs {text.count(fault.old)} times in {fault.file}, "
+            "and has to occur once. Adapt the fault to the source."
+        )
+    file.write_text(text.replace(fault.old, fault.new))
+
+
+def failing(fault: Fault, folder: Path) -> list[tuple[str, bool]]:
+    """Tests that failed, and whether by an assertion of the contract itself."""
+    report = folder / "report.xml"
+    chosen = f"{fault.engine} and ({fault.noticed_by})"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-x"]
+    subprocess.run(
+        [*command, f"--junitxml={report}", "-k", chosen, "test_engines.py"],
+        cwd=TESTS,
+        env={**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    if not report.exists():
+        sys.exit(f"{fault.name}: pytest could not run; try: pytest -k {chosen!r} test_engines.py")
+    cases = list(ElementTree.parse(report).iter("testcase"))  # noqa: S314 - written by pytest
+    if not cases:
+        sys.exit(f"{fault.name}: no test is called {chosen!r}")
+    return [
+        (str(case.get("name")), _is_answer(failure.text or ""))
+        for case in cases
+        for failure in [*case.iter("failure"), *case.iter("error")]
+    ]
+
+
+def _is_answer(trace: str) -> bool:
+    """An assertion of a test, not of the oracle that refuses a case, and no other error."""
+    last = [line for line in trace.splitlines() if line.strip()][-1]
+    return last.startswith(("tests/test_engines.py:", "test_engines.py:")) and last.endswith(
+        ": AssertionError"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
