@@ -1,18 +1,21 @@
 """The normalising kernel against the textbook, against Unicode, and by hand."""
 # ruff: noqa: RUF001 (letters that look like others are the point)
 
+import random
 import sys
+import time
 import unicodedata
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nearly import _kernels, textbook
-from nearly.measures.normalisation import normalise
+from nearly.measures.normalisation import MOST_MARKS, PIECE, normalise
 from nearly.settings import TextSettings
 from nearly.textbook.normalisation import SCRIPTS_WITHOUT_SPACES
 
@@ -339,3 +342,62 @@ class TestIdempotence:
         text = TextSettings(case="keep")
         once = normalise(large([document]), text)
         assert normalise(once, text).equals(once)
+
+
+#: Marks of several classes, and what only becomes one in a normal form.
+MARKS = "\u0301\u0327\u0323\u0345\u05b0\u3099\u0f73\u0f75\uff9e\u093c\u0344"
+
+
+class TestMarks:
+    """Long runs of marks are put in order here, and in the square of their length by Python."""
+
+    @any_time
+    @given(
+        st.lists(st.text(MARKS, min_size=60, max_size=90) | texts, max_size=4).map("".join),
+        st.sampled_from(["NFC", "NFD", "NFKC", "NFKD"]),
+    )
+    def test_long_runs_have_the_same_form(self, document: str, form: str) -> None:
+        expected = textbook.normalise(document, TextSettings(form=form))
+        assert one(document, form=form) == expected
+
+    @pytest.mark.parametrize("form", ["NFC", "NFKD"])
+    def test_the_runs_are_long_enough_to_be_taken_out(self, form: str) -> None:
+        marks = "\u0301\u0327\uff9e\u0f73" * 40
+        encoded = np.frombuffer(("a" + marks + "b").encode(), np.uint8)
+        assert _kernels.mark_runs(encoded, MOST_MARKS).tolist() == [[1, len(encoded) - 1]]
+        assert one("a" + marks + "b", **OFF | {"form": form}) == unicodedata.normalize(
+            form, "a" + marks + "b"
+        )
+
+    def test_many_marks_take_linear_time(self) -> None:
+        def seconds(count: int) -> float:
+            text = "a" + "\u0301\u0327" * (count // 2)
+            start = time.process_time()
+            one(text)
+            return time.process_time() - start
+
+        seconds(1_000)
+        assert seconds(160_000) < 50 * max(seconds(16_000), 0.002)
+
+    @pytest.mark.parametrize("form", FORMS)
+    def test_long_texts_are_formed_in_pieces(self, form: str) -> None:
+        text = "".join(random.Random(1).choices(NASTY + MARKS + "ab", k=60_000))
+        assert len(text.encode()) > PIECE // 2
+        text += text[::-1] + text
+        assert one(text, form=form) == textbook.normalise(text, TextSettings(form=form))
+
+
+class TestArbitraryBytes:
+    @any_time
+    @given(st.lists(st.binary(max_size=40) | texts.map(str.encode), max_size=4), text_settings)
+    def test_what_is_no_utf_8_is_replaced(self, given: list[bytes], text: TextSettings) -> None:
+        array = pa.array(given, pa.large_binary()).view(pa.large_string())
+        result = normalise(array, text)
+        result.validate(full=True)
+        documents = [document.decode("utf-8", "replace") for document in given]
+        assert result.to_pylist() == [textbook.normalise(d, text) for d in documents]
+
+    @pytest.mark.parametrize("offsets", [[], [0, 9], [0, 2, 1], [-1, 2]])
+    def test_offsets_past_the_text_are_refused(self, offsets: list[int]) -> None:
+        with pytest.raises(ValueError, match="offsets"):
+            _kernels.settled(np.array(offsets, np.int64), np.zeros(3, np.uint8), "NFC")

@@ -1,5 +1,6 @@
 """Signing kernels: bit for bit as specified, and as good an estimate as theory says."""
 
+import itertools
 import math
 
 import numpy as np
@@ -147,3 +148,35 @@ def test_two_bits_of_a_position_agree_by_chance_one_time_in_four():
     signed = kernel_signatures(texts, "word", 1, 3, "one-permutation", positions) & 3
     agreeing = np.mean(signed[:runs] == signed[runs:])
     assert abs(agreeing - 0.25) < 4 * math.sqrt(0.25 * 0.75 / (positions * runs))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("unit", ["char", "word"])
+@pytest.mark.parametrize("pattern", ["ab cd éf g ", "a ", "x"])
+def test_long_texts_are_signed_in_stretches(scheme, unit, pattern):
+    """A pattern that repeats has few different shingles, so later rounds are needed too."""
+    text = pattern * (2**19 // len(pattern))
+    whole = unit == "word" and " " not in pattern
+    hashes = specification.shingle_hashes(text if whole else pattern * 50, unit, 3, 1)
+    signed = kernel_signatures([text, "short"], unit, 3, 1, scheme, 64)
+    assert signed[0].tolist() == SCHEMES[scheme](hashes, 64, 1)
+    offsets, found = _kernels.shingle_sets(*arrow([text, "short"]), unit, 3, 1)
+    assert found[: offsets[1]].tolist() == sorted(set(hashes))
+
+
+def test_contents_are_xxh3():
+    """Known answers of XXH3-128, high half first."""
+    contents = _kernels.contents(*arrow(["", "a"]))
+    assert [f"{high:016x}{low:016x}" for high, low in contents.tolist()] == [
+        "99aa06d3014798d86001c324468d497f",
+        "a96faf705af16834e6c632b61e964e1f",
+    ]
+
+
+def test_any_bytes_are_signed():
+    data = np.frombuffer(bytes(range(256)) * 3 + b"\x80\x80", np.uint8)
+    for unit, first in itertools.product(["char", "word"], range(0, 256, 17)):
+        offsets = np.array([first, first + 300, len(data) - 2, len(data)])
+        sizes, _ = _kernels.measure(offsets, data, unit, 5, 1)
+        signed = _kernels.sign(offsets, data, unit, 5, 1, "one-permutation", 2, 2)
+        assert sizes.tolist() == signed[0].tolist()

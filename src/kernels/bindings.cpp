@@ -7,6 +7,7 @@
 #include <exception>
 #include <limits>
 #include <string_view>
+#include <thread>
 #include <tuple>
 
 #include "arrays.hpp"
@@ -268,13 +269,16 @@ static auto leaders_of(const Column<std::uint32_t> &as, const Column<std::uint32
 }
 
 // Python's handlers run in its main thread alone, and here only when that asks: in the middle of a
-// kernel that it runs itself. In other threads this does nothing.
+// kernel that it runs itself. Other threads need not wait for the lock to ask.
 static void raise_signals() {
+    static const std::thread::id main_thread = std::this_thread::get_id();  // the one that imports
+    if (std::this_thread::get_id() != main_thread) return;
     nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
 static void bind_stop(nb::module_ &m) {
+    raise_signals();
     look_for_signals = &raise_signals;
     nb::register_exception_translator([](const std::exception_ptr &thrown, void *) {
         try {

@@ -15,39 +15,49 @@
 
 namespace nearly {
 
+using Set = std::span<const std::uint64_t>;
+
 struct Sets {
     std::vector<std::int64_t> offsets{0};
     Growing<std::uint64_t> hashes;  // of each document, each once; those of a long one in order
 };
 
-// The set of a long text, in order. It is made in parts, of hashes that begin with the same bits:
-// the text is gone through once for each, and next to the set only a part of it is ever held.
+// The set of a long text, in order. Where it has few different shingles, they are found at once;
+// else in parts, of hashes that begin with the same bits: the text is gone through once for each, and
+// next to the set only a part of it is ever held.
 class LongSet {
   public:
-    // Bytes of text that give a part; at most sixteen, for each takes as long as hashing the text.
-    static constexpr std::size_t PART = 1 << 21;
-    static constexpr unsigned MOST_BITS = 4;
-
-    explicit LongSet(std::size_t part = PART) : part_(part) {}
+    explicit LongSet(std::size_t least = 1 << 18) : least_(least) {}
 
     void add(Shingler &shingler, std::span<const std::uint8_t> text, const std::uint8_t *limit,
              Growing<std::uint64_t> &set) {
-        const auto bits = std::min(static_cast<unsigned>(std::bit_width(text.size() / part_)), MOST_BITS);
+        const std::size_t most = std::max(least_, text.size() / 32);  // a table is as large as the text then
+        unsigned bits = 0;
+        while (!add_in_parts(shingler, text, limit, bits, bits == MOST_BITS ? text.size() : most, set)) bits += 2;
+    }
+
+  private:
+    static constexpr unsigned MOST_BITS = 4;
+    std::size_t least_;
+    std::vector<std::uint64_t> chosen_;
+
+    // False, and nothing added, if the first part has more than `most` different hashes.
+    bool add_in_parts(Shingler &shingler, std::span<const std::uint8_t> text, const std::uint8_t *limit,
+                      unsigned bits, std::size_t most, Growing<std::uint64_t> &set) {
         GrowingTable seen(bits);
         for (std::uint64_t part = 0; part < 1u << bits; ++part) {
             seen.clear();
             shingler.in_stretches(text, limit, [&](std::span<const std::uint64_t> some) {
+                if (part == 0 && seen.size() > most) return;
                 for (const std::uint64_t hash : of_part(some, part, bits)) seen.add(hash);
             });
+            if (part == 0 && seen.size() > most) return false;
             set.make_room(seen.size());
             seen.write_in_order(set.data + set.size);
             set.size += seen.size();
         }
+        return true;
     }
-
-  private:
-    std::size_t part_;
-    std::vector<std::uint64_t> chosen_;
 
     std::span<const std::uint64_t> of_part(std::span<const std::uint64_t> some, std::uint64_t part, unsigned bits) {
         if (bits == 0) return some;
@@ -60,6 +70,17 @@ class LongSet {
         return {chosen_.data(), count};
     }
 };
+
+// Writes each hash once; returns how many there are.
+inline std::size_t write_once(Set hashes, BucketTable &seen, std::uint64_t *to) {
+    std::uint64_t *end = to;
+    seen.reset(hashes.size());
+    for (const std::uint64_t hash : hashes) {
+        *end = hash;
+        end += seen.add(hash);
+    }
+    return static_cast<std::size_t>(end - to);
+}
 
 inline std::size_t bytes_of_short_texts(const Texts &texts, const Shingler &shingler) {
     std::size_t bytes = 0;
@@ -82,14 +103,10 @@ inline Sets shingle_sets(const Texts &texts, Shingler &shingler, bool sorted, Lo
         } else {
             const auto hashes = shingler(texts[i], texts.end());
             sets.hashes.make_room(hashes.size());
-            std::uint64_t *const start = sets.hashes.data + sets.hashes.size, *end = start;
-            seen.reset(hashes.size());
-            for (const std::uint64_t hash : hashes) {
-                *end = hash;
-                end += seen.add(hash);
-            }
-            if (sorted) sort(start, static_cast<std::size_t>(end - start));
-            sets.hashes.size += static_cast<std::size_t>(end - start);
+            std::uint64_t *const start = sets.hashes.data + sets.hashes.size;
+            const std::size_t size = write_once(hashes, seen, start);
+            if (sorted) sort(start, size);
+            sets.hashes.size += size;
         }
         sets.offsets.push_back(static_cast<std::int64_t>(sets.hashes.size));
     }
@@ -111,8 +128,6 @@ struct Threshold {
         return static_cast<std::uint64_t>((ratio + whole - 1) / whole);
     }
 };
-
-using Set = std::span<const std::uint64_t>;
 
 // How many hashes two sets in order share.
 inline std::uint64_t shared_in_order(Set a, Set b, Stop &stop) {
@@ -148,7 +163,7 @@ class Comparer {
 
     // How many are shared with another set, or fewer than `least` once that cannot be reached.
     std::uint64_t shared(Set other, std::uint64_t least) {
-        if (!large_.empty()) return shared_in_order(large_, in_order(other, theirs_), stop_);
+        if (!large_.empty()) return shared_with_large(other);
         stop_.check(other.size());
         std::uint64_t shared = 0;
         for (std::size_t start = 0; start < other.size(); start += STRETCH) {
@@ -177,8 +192,12 @@ class Comparer {
     std::vector<std::uint64_t> mine_, theirs_;
     Stop stop_;
 
+    [[gnu::noinline]] std::uint64_t shared_with_large(Set other) {
+        return shared_in_order(large_, in_order(other, theirs_), stop_);
+    }
+
     // The set itself where it is in order, as those of long documents are; else a copy.
-    static Set in_order(Set set, std::vector<std::uint64_t> &copy) {
+    [[gnu::noinline]] static Set in_order(Set set, std::vector<std::uint64_t> &copy) {
         if (std::ranges::is_sorted(set)) return set;
         copy.assign(set.begin(), set.end());
         std::ranges::sort(copy);

@@ -84,6 +84,7 @@ class Shingler {
     }
 
   private:
+    static constexpr std::size_t SLOW = 64;  // work for a hash, with what a signer does with it
     Shingling shingling_;
     std::size_t stretch_;
     Stop stop_;
@@ -180,11 +181,11 @@ class Shingler {
     }
 
     // Stretches overlap by the k - 1 characters that the next shingles begin with.
-    void characters_in_stretches(std::span<const std::uint8_t> text, const std::uint8_t *limit, auto &&receive) {
+    [[gnu::noinline]] void characters_in_stretches(std::span<const std::uint8_t> text, const std::uint8_t *limit, auto &&receive) {
         const std::uint8_t *at = text.data(), *const end = at + text.size();
         while (true) {
             const std::uint8_t *const stop = end_of_stretch(at, end);
-            stop_.check(static_cast<std::size_t>(stop - at));
+            stop_.check(SLOW * static_cast<std::size_t>(stop - at));
             receive((*this)({at, stop}, limit));
             if (stop == end) return;
             at = stop;
@@ -206,43 +207,41 @@ class Shingler {
         return at;
     }
 
-    // Calls `receive` with the hash of each word.
-    void split(std::span<const std::uint8_t> text, auto &&receive) {
-        const std::uint8_t *at = text.data(), *const end = at + text.size(), *start = at;
+    // Adds the hashes of words until there are `most`; returns how far that is.
+    const std::uint8_t *split(const std::uint8_t *at, const std::uint8_t *end, std::size_t most) {
+        const std::uint8_t *start = at;
         while (at < end) {
-            const std::size_t piece = std::min<std::size_t>(STRETCH, static_cast<std::size_t>(end - at));
-            stop_.check(4 * piece);
-            for (const std::uint8_t *const stop = at + piece; at < stop;) {
-                const std::size_t space = space_length(at, end);
-                if (space == 0) {
-                    ++at;
-                    continue;
-                }
-                if (at > start) receive(hash_bytes(shingling_.seed, start, at - start));
-                start = at += space;
+            const std::size_t space = space_length(at, end);
+            if (space == 0) {
+                ++at;
+                continue;
             }
+            if (at > start) words_.push_back(hash_bytes(shingling_.seed, start, at - start));
+            start = at += space;
+            if (words_.size() >= most) return at;
         }
-        if (at > start) receive(hash_bytes(shingling_.seed, start, at - start));
+        if (at > start) words_.push_back(hash_bytes(shingling_.seed, start, at - start));
+        return at;
     }
 
     std::span<const std::uint64_t> words(std::span<const std::uint8_t> text) {
         words_.clear();
-        split(text, [this](std::uint64_t word) { words_.push_back(word); });
+        split(text.data(), text.data() + text.size(), ~std::size_t{0});
         return roll();
     }
 
-    void words_in_stretches(std::span<const std::uint8_t> text, auto &&receive) {
+    // Stretches overlap by the k - 1 words that the next shingles begin with.
+    [[gnu::noinline]] void words_in_stretches(std::span<const std::uint8_t> text, auto &&receive) {
+        const std::uint8_t *at = text.data(), *const end = at + text.size();
+        const std::size_t kept = shingling_.k - 1;
         words_.clear();
-        bool is_first = true;
-        const std::size_t kept = shingling_.k - 1;  // words that the next shingles begin with
-        split(text, [&](std::uint64_t word) {
-            words_.push_back(word);
-            if (words_.size() < kept + stretch_) return;
+        for (bool is_first = true; at < end; is_first = false) {
+            at = split(at, end, kept + stretch_);
+            stop_.check(SLOW * stretch_);
+            if (!is_first && words_.size() <= kept) return;  // but for white space, all was taken
             receive(roll());
-            is_first = false;
-            words_.erase(words_.begin(), words_.end() - static_cast<std::ptrdiff_t>(kept));
-        });
-        if (is_first || words_.size() > kept) receive(roll());
+            if (words_.size() > kept) words_.erase(words_.begin(), words_.end() - static_cast<std::ptrdiff_t>(kept));
+        }
     }
 
     // A polynomial in the hashes of k words, rolled along them.

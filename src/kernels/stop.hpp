@@ -27,7 +27,7 @@ class Stop {
     static constexpr std::size_t OFTEN = 1 << 24;
     std::size_t done_ = 0;
 
-    void look() {
+    [[gnu::noinline]] void look() {
         done_ = 0;
         if (stop_requested.load(std::memory_order_relaxed)) throw Stopped();
         if (look_for_signals != nullptr) look_for_signals();

@@ -157,6 +157,7 @@ def dedup(
     glob: str | None = None,
     lines: bool = False,
     encoding: str | None = None,
+    longest: int | None = None,
     strict: bool = False,
     engine: EngineName | None = None,
     threads: int | None = None,
@@ -211,6 +212,7 @@ def dedup(
         lines: Read each line of a file as one document. Default: False.
         encoding: Encoding of texts that are not UTF-8, or auto to detect it for each file. Default:
             None.
+        longest: Skip documents of more bytes of text than this; 1 GiB by default. Default: None.
         strict: Stop at the first record that cannot be read, instead of skipping it. Default:
             False.
         engine: Run on this machine, or on Apache Spark; a Spark DataFrame or a master implies
@@ -263,6 +265,7 @@ def dedup(
             glob=glob,
             lines=lines,
             encoding=encoding,
+            longest=longest,
             strict=strict,
             engine=engine,
             threads=threads,
@@ -310,6 +313,7 @@ def find(
     glob: str | None = None,
     lines: bool = False,
     encoding: str | None = None,
+    longest: int | None = None,
     strict: bool = False,
     engine: EngineName | None = None,
     threads: int | None = None,
@@ -367,6 +371,7 @@ def find(
         lines: Read each line of a file as one document. Default: False.
         encoding: Encoding of texts that are not UTF-8, or auto to detect it for each file. Default:
             None.
+        longest: Skip documents of more bytes of text than this; 1 GiB by default. Default: None.
         strict: Stop at the first record that cannot be read, instead of skipping it. Default:
             False.
         engine: Run on this machine, or on Apache Spark; a Spark DataFrame or a master implies
@@ -420,6 +425,7 @@ def find(
             glob=glob,
             lines=lines,
             encoding=encoding,
+            longest=longest,
             strict=strict,
             engine=engine,
             threads=threads,
@@ -442,6 +448,7 @@ def mentions(
     glob: str | None = None,
     lines: bool = False,
     encoding: str | None = None,
+    longest: int | None = None,
     strict: bool = False,
 ) -> Mentions:
     """Group texts that differ only in whom they mention (@name), as a truth for `evaluate`.
@@ -456,6 +463,7 @@ def mentions(
         lines: Read each line of a file as one document. Default: False.
         encoding: Encoding of texts that are not UTF-8, or auto to detect it for each file. Default:
             None.
+        longest: Skip documents of more bytes of text than this; 1 GiB by default. Default: None.
         strict: Stop at the first record that cannot be read, instead of skipping it. Default:
             False.
     """
@@ -467,6 +475,7 @@ def mentions(
             glob=glob,
             lines=lines,
             encoding=encoding,
+            longest=longest,
             strict=strict,
         ),
     )
@@ -505,6 +514,7 @@ def plan(
     glob: str | None = None,
     lines: bool = False,
     encoding: str | None = None,
+    longest: int | None = None,
     strict: bool = False,
     engine: EngineName | None = None,
     threads: int | None = None,
@@ -560,6 +570,7 @@ def plan(
         lines: Read each line of a file as one document. Default: False.
         encoding: Encoding of texts that are not UTF-8, or auto to detect it for each file. Default:
             None.
+        longest: Skip documents of more bytes of text than this; 1 GiB by default. Default: None.
         strict: Stop at the first record that cannot be read, instead of skipping it. Default:
             False.
         engine: Run on this machine, or on Apache Spark; a Spark DataFrame or a master implies
@@ -612,6 +623,7 @@ def plan(
             glob=glob,
             lines=lines,
             encoding=encoding,
+            longest=longest,
             strict=strict,
             engine=engine,
             threads=threads,
@@ -660,6 +672,7 @@ def tune(
     glob: str | None = None,
     lines: bool = False,
     encoding: str | None = None,
+    longest: int | None = None,
     strict: bool = False,
     engine: EngineName | None = None,
     threads: int | None = None,
@@ -719,6 +732,7 @@ def tune(
         lines: Read each line of a file as one document. Default: False.
         encoding: Encoding of texts that are not UTF-8, or auto to detect it for each file. Default:
             None.
+        longest: Skip documents of more bytes of text than this; 1 GiB by default. Default: None.
         strict: Stop at the first record that cannot be read, instead of skipping it. Default:
             False.
         engine: Run on this machine, or on Apache Spark; a Spark DataFrame or a master implies
@@ -773,6 +787,7 @@ def tune(
             glob=glob,
             lines=lines,
             encoding=encoding,
+            longest=longest,
             strict=strict,
             engine=engine,
             threads=threads,

@@ -35,6 +35,9 @@ class Reading:
     encoding: str | None = setting(
         None, "Encoding of texts that are not UTF-8, or auto to detect it for each file."
     )
+    longest: int | None = setting(
+        None, "Skip documents of more bytes of text than this; 1 GiB by default."
+    )
     strict: bool = setting(
         False, "Stop at the first record that cannot be read, instead of skipping it."
     )

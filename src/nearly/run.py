@@ -186,7 +186,7 @@ def _open(given: Any, running: Running, folder: Path) -> Source:
 
 
 def _open_as_given(given: Any, running: Running, folder: Path) -> Source:
-    return open_source(
+    source = open_source(
         given,
         id=running.id,
         text=running.text,
@@ -196,3 +196,6 @@ def _open_as_given(given: Any, running: Running, folder: Path) -> Source:
         threads=running.threads,
         temporary=folder,
     )
+    if running.longest is not None:
+        source.skip_longer_than(running.longest)
+    return source

@@ -143,6 +143,13 @@ source_options = _all(
     setting("Source", "--glob", metavar="PATTERN"),
     setting("Source", "--lines"),
     setting("Source", "--encoding", metavar="auto|NAME"),
+    setting(
+        "Source",
+        "--longest",
+        kind=size,
+        metavar="SIZE",
+        help="Skip documents with more text than this; 1GiB by default.",
+    ),
     setting("Source", "--strict"),
 )
 

@@ -114,7 +114,19 @@ def _explain(error: BaseException) -> int:
             _write_no_more()
             complain("the disk is full; free some space, or give another disk with --temporary")
             return exit_code.USAGE
+    if _lacks_memory(error):
+        complain(
+            "out of memory; hold less with --memory, use fewer threads with --threads, "
+            "or allow this process more"
+        )
+        return exit_code.NO_MEMORY
     raise error
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    """Python has one error for it; libraries and threads that find no room have others."""
+    signs = ("failed to map segment", "can't start new thread")
+    return isinstance(error, MemoryError) or any(sign in str(error) for sign in signs)
 
 
 def _write_no_more() -> None:

@@ -2,17 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+import numpy as np
 import pyarrow as pa
 
-from nearly.arrays import string_array, whole_numbers
+from nearly.arrays import spans, string_array, truths_of, whole_numbers
 from nearly.errors import SourceError, UnreadableError
 from nearly.schemas import DOCUMENTS, shaped
 from nearly.sources.column import Choice, as_numbers, cast, check_column, text_of
 from nearly.sources.part import FIRST, Noun, Part
 from nearly.sources.skipped import Skipped
 
-__all__ = ["Reading"]
+__all__ = ["LONGEST", "Reading"]
+
+#: Bytes of text in a document, unless another limit is given. Texts of people are shorter by far;
+#: what is longer is a dump or a log.
+LONGEST: Final = 2**30
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,8 @@ class Reading:
     has_columns: bool
     #: Whether there are several parts: then a record is looked for in its part first.
     several: bool
+    #: Bytes of text; a longer document is skipped.
+    longest: int = LONGEST
 
     @property
     def numbers_rows(self) -> bool:
@@ -134,11 +142,12 @@ class Reading:
             columns.append(column if also_type is None else as_numbers(column, also_type))
             schema = schema.append(pa.field("also", columns[-1].type))
         found = pa.RecordBatch.from_arrays(columns, schema=schema)
-        if text.null_count == 0 and ids.null_count == 0:
+        fits = np.diff(spans(text)[0]) <= self.longest
+        if text.null_count == 0 and ids.null_count == 0 and fits.all():
             return found
         import pyarrow.compute as pc  # slow to import, and seldom needed
 
-        good = pc.and_(text.is_valid(), ids.is_valid())
+        good = pc.and_(pc.and_(text.is_valid(), ids.is_valid()), truths_of(fits))
         for i in pc.indices_nonzero(pc.invert(good)).to_pylist():
             record = piece.part.record(piece.first_in_part + i)
             skipped.add(self._located(piece.part, record), self._why_skipped(piece, text, i))
@@ -160,6 +169,9 @@ class Reading:
     def _why_skipped(self, piece: _Piece, text: pa.Array, i: int) -> str:
         if not text[i].is_valid:
             return piece.part.why_null(piece.first_in_part + i)
+        length = int(np.diff(spans(text)[0][i : i + 2])[0])
+        if length > self.longest:
+            return f"too long: {length:,} bytes of text, and the limit is {self.longest:,}"
         given = piece.batch.column(self.choice.id)[i].as_py()
         if given is None:
             return "null id"

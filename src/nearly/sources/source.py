@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,10 @@ class Source:
             has_columns=has_columns,
             several=len(parts) > 1,
         )
+
+    def skip_longer_than(self, longest: int) -> None:
+        """From now on, a document of more bytes of text is skipped."""
+        self._reading = replace(self._reading, longest=longest)
 
     def documents(self, skipped: Skipped, also: str | None = None) -> Iterator[pa.RecordBatch]:
         """Batches of `row`, `id`, `text` and, where a column is asked for, `also`.

@@ -1,0 +1,131 @@
+"""Kernels that are stopped, and kernels that find no memory: an error, never an abort."""
+
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nearly import _kernels
+
+TEXT = np.full(60_000_000, ord("a"), np.uint8)
+OFFSETS = np.array([0, len(TEXT)])
+NORMALISE = {
+    "fold_case": True,
+    "drop_accents": True,
+    "drop_digits": True,
+    "drop_punctuation": True,
+    "keep_mentions": True,
+    "words": True,
+    "space": "collapse",
+    "stop_words": "",
+}
+
+LOOPS: dict[str, Callable[[], object]] = {
+    "sign": lambda: _kernels.sign(OFFSETS, TEXT, "char", 9, 1, "independent", 32, 8),
+    "shingle_sets": lambda: _kernels.shingle_sets(OFFSETS, TEXT, "char", 9, 1),
+    "normalise": lambda: _kernels.normalise(OFFSETS, TEXT, **NORMALISE),
+    "settled": lambda: _kernels.settled(OFFSETS, TEXT, "NFC"),
+}
+
+
+def sign_for_ever() -> None:
+    while True:
+        LOOPS["sign"]()
+
+
+@pytest.fixture
+def stop() -> Iterator[Callable[[], None]]:
+    yield _kernels.request_stop
+    _kernels.forget_stop()
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_stop_ends_a_kernel(name: str, stop: Callable[[], None]) -> None:
+    stop()
+    with pytest.raises(KeyboardInterrupt):
+        LOOPS[name]()
+    _kernels.forget_stop()
+    _kernels.sign(np.array([0, 100]), TEXT, "char", 9, 1, "one-permutation", 4, 4)
+
+
+def test_a_stop_reaches_a_kernel_that_runs(stop: Callable[[], None]) -> None:
+    asked = []
+
+    def ask() -> None:
+        asked.append(time.monotonic())
+        stop()
+
+    threading.Timer(0.2, ask).start()
+    with pytest.raises(KeyboardInterrupt):
+        sign_for_ever()
+    assert time.monotonic() - asked[0] < 1
+
+
+def test_a_signal_reaches_a_kernel_of_the_main_thread() -> None:
+    signal.signal(signal.SIGALRM, _raise)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    start = time.monotonic()
+    with pytest.raises(InterruptedError):
+        sign_for_ever()
+    assert time.monotonic() - start < 1.2
+
+
+def _raise(*_: object) -> None:
+    raise InterruptedError
+
+
+PROBE = """
+import resource
+import numpy as np
+from nearly import _kernels
+text = np.random.default_rng(1).integers(97, 123, {size}, dtype=np.uint8)
+offsets = np.array([0, len(text)])
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + {room}, used + {room}))
+try:
+    {call}
+except MemoryError:
+    print("no memory")
+"""
+CALLS = {
+    "sets": "_kernels.shingle_sets(offsets, text, 'char', 9, 1)",
+    "normalise": f"_kernels.normalise(offsets, text, **{NORMALISE})",
+    "gather": "_kernels.gather(text, offsets[:1], offsets[1:])",
+    "count": "_kernels.count_cells(text[:800].view(np.uint64), 32)",
+    "first": "_kernels.first_seen(np.zeros((2_000_000, 2), np.uint64))",
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_no_memory_is_an_error(name: str) -> None:
+    code = PROBE.format(size=20_000_000, room=12_000_000, call=CALLS[name])
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (0, "no memory\n"), run.stderr
+
+
+@pytest.mark.parametrize("kilobytes", [250_000, 400_000])
+def test_a_run_without_memory_ends_with_one_line(kilobytes: int, tmp_path: Path) -> None:
+    line = "".join(map(chr, np.random.default_rng(1).integers(97, 123, 50_000)))
+    source = tmp_path / "lines.txt"
+    source.write_text("".join(f"{i} {line}\n" for i in range(1_000)))
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (kilobytes * 1024, kilobytes * 1024))
+
+    run = subprocess.run(
+        [sys.executable, "-m", "nearly", "find", source, "--lines", "--threads", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=limit,
+    )
+    assert run.returncode == 71, run.stderr
+    assert run.stderr.startswith("nearly: out of memory; hold less with --memory")
+    assert len(run.stderr.splitlines()) == 1
