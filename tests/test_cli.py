@@ -61,6 +61,32 @@ def test_pairs_are_shown_and_summed_up(call: Run, table: Path) -> None:
     assert "joined exactly (the corpus is small): all pairs from 0.8 upwards" in err
 
 
+def test_columns_that_were_guessed_are_said(call: Run, table: Path) -> None:
+    _, _, err = call("find", table)
+    assert "guessed columns: text (text), id (id); --text and --id would name others" in err
+    _, _, err = call("find", table, "--text", "text")
+    assert "guessed columns: id (id); --id would name others" in err
+    _, _, err = call("find", table, "--text", "text", "--id", "id")
+    assert "guessed" not in err
+
+
+def test_a_column_that_may_be_the_id_is_hinted_at(call: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"ticket,text\nT-1,{LONG}\nT-2,{LONG}\n")
+    _, out, err = call("find", "a.csv", "--json")
+    assert "ids are row numbers; ticket looks like an id: --id 'ticket' takes it" in err
+    assert json.loads(out)["statistics"]["source"]["likely_id"] == "ticket"
+
+
+def test_several_text_columns_are_joined(call: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"title,abstract\nx,{LONG}\ny,{LONG}\n")
+    found = [
+        json.loads(call("find", "a.csv", *texts, "--json", "--quiet")[1])["pairs"]
+        for texts in (["--text", "title", "--text", "abstract"], ["--text", "title,abstract"])
+    ]
+    assert found[0] == found[1]
+    assert 0.8 < found[0][0]["similarity"] < 1
+
+
 def test_json_is_whole_and_exact(call: Run, table: Path) -> None:
     code, out, _ = call("find", table, "--json", "--k", 5)
     found = json.loads(out)
@@ -161,7 +187,7 @@ def test_strict_makes_them_fatal(call: Run, folder: Path) -> None:
         (["find", "docs.csv", "-o", "nowhere/p.csv"], 2, "no folder"),
         (["find", "SELECT nonsense FROM nowhere"], 2, "the query failed"),
         (["find", "cut.parquet"], 3, "cut.parquet"),
-        (["find", "empty"], 2, "no file"),
+        (["find", "empty", "--glob", "*.txt"], 2, "no file"),
         (["find"], 2, "Missing argument 'SOURCE...'"),
         (["find", "docs.csv", "--nonsense"], 2, "No such option"),
         (["fnd"], 2, "No such command 'fnd'; did you mean 'find'?"),

@@ -264,6 +264,29 @@ def test_empty_documents_and_lonely_ones_are_no_trouble(run):
     assert (clean.removed.num_rows, clean.kept.num_rows) == (0, 3)
 
 
+@on_every_engine
+@pytest.mark.parametrize("method", ["exact", "lsh"])
+def test_no_documents_give_an_empty_result(run, method):
+    nothing = table_of(["a"]).slice(0, 0)
+    found = run.find(nothing, method=method)
+    assert (found.pairs.num_rows, found.clusters.num_rows, found.top.num_rows) == (0, 0, 0)
+    assert found.statistics["documents"] == 0
+    clean = run.dedup(nothing, method=method, keep="longest")
+    assert (clean.removed.num_rows, clean.kept.num_rows) == (0, 0)
+
+
+@on_every_engine
+def test_several_columns_of_text_are_joined(run):
+    columns = {"title": ["a title", None, "a title"], "body": ["and a text", "and a text", None]}
+    table = table_of(["x"] * 3).select(["id"])
+    for name, values in columns.items():
+        table = table.append_column(name, pa.array(values))
+    found = run.find(table, text=["title", "body"], threshold=0.1, k=3, method="exact")
+    # 15, 8 and 5 different shingles of three characters.
+    assert [row[2] for row in rows_of(found.pairs)] == [8 / 15, 5 / 15]
+    assert found.statistics["source"]["text"] == ["title", "body"]
+
+
 def standard_library():
     """Functions of Python's own library: real text, with relatives, that every machine has."""
     folder = Path(sysconfig.get_path("stdlib"))

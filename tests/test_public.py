@@ -33,6 +33,7 @@ PUBLIC = [
     "mentions",
     "open",
     "plan",
+    "texts",
     "tune",
 ]
 

@@ -11,7 +11,6 @@ import pytest
 
 from nearly.errors import SinkError
 from nearly.sinks import Outputs, check_place_of_frame
-from nearly.sources import tables_of_folder
 
 TABLE = pa.table({"id": [1, 2, 3]})
 
@@ -145,21 +144,3 @@ def test_two_outputs_cannot_be_one_folder(tmp_path: Path) -> None:
     with pytest.raises(SinkError, match="two outputs"):
         write_all({tmp_path / "pairs": Frame(), tmp_path / "x" / ".." / "pairs": Frame()})
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_of_parts_is_a_table(tmp_path: Path) -> None:
-    for name in ("part-1.snappy.parquet", "part-0.snappy.parquet", "_SUCCESS", ".part-0.crc"):
-        (tmp_path / name).touch()
-    found = tables_of_folder(tmp_path)
-    assert [path.name for path in found] == ["part-0.snappy.parquet", "part-1.snappy.parquet"]
-
-
-@pytest.mark.parametrize("other", ["read.me", "data.csv", "folder/", ""])
-def test_other_folders_are_folders_of_texts(tmp_path: Path, other: str) -> None:
-    if other:
-        (tmp_path / "part-0.parquet").touch()
-    if other.endswith("/"):
-        (tmp_path / other).mkdir()
-    elif other:
-        (tmp_path / other).touch()
-    assert tables_of_folder(tmp_path) == []

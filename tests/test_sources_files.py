@@ -157,12 +157,19 @@ class TestFolder:
             assert text == f"of {os.fsencode(name_of_id(shown))!r}"
             assert shown.isprintable()
 
-    def test_an_empty_folder_is_refused(self, tmp_path, opened):
-        with pytest.raises(SourceError, match="no file in the folder"):
+    def test_an_empty_folder_has_no_documents(self, tmp_path, opened):
+        assert documents(opened(tmp_path)) == ([], [])
+        (tmp_path / "loop").symlink_to("loop")
+        with pytest.raises(SourceError, match=r"no file in the folder.*loop: symbolic link"):
             opened(tmp_path)
         (tmp_path / "a.txt").write_text("a")
         with pytest.raises(SourceError, match=r"no file that matches '\*\.py'"):
             opened(tmp_path, glob="*.py")
+
+    @pytest.mark.parametrize("glob", ["[z-a]", "x/[z-a]*"])
+    def test_a_glob_that_is_no_pattern_is_refused(self, folder, opened, glob):
+        with pytest.raises(SourceError, match=r"is no pattern: bad character range z-a"):
+            opened(folder(a=b"A"), glob=glob)
 
     def test_has_no_columns(self, folder, opened):
         source = opened(folder(a=b"A"))

@@ -1,11 +1,14 @@
 """Python objects as sources: lists, dicts, pandas, polars and Arrow."""
 
+from pathlib import Path
+
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from sources_reading import assert_rows_match, documents, ids_and_texts, rows
 
+import nearly
 from nearly.errors import SourceError
 from nearly.sources import Skipped, open_source, part
 
@@ -25,8 +28,6 @@ DATA = {"id": [3, 1], "text": ["a", "b é"]}
         pa.table(DATA),
         pa.record_batch(DATA),
         pa.RecordBatchReader.from_batches(pa.table(DATA).schema, pa.table(DATA).to_batches()),
-        pd.DataFrame(DATA),
-        pd.DataFrame(DATA, index=[7, 8]),
         pd.DataFrame({"text": DATA["text"]}, index=pd.Index(DATA["id"], name="id")),
         pl.DataFrame(DATA),
         pl.LazyFrame(DATA),
@@ -142,3 +143,83 @@ def test_other_objects_are_refused(opened, given):
 def test_a_frame_of_mixed_types_is_refused(opened):
     with pytest.raises(SourceError, match="values of one type"):
         opened(pd.DataFrame({"text": ["a", 1]}))
+
+
+class TestPandasIndex:
+    """Ids are the labels by which `frame.loc` finds the rows."""
+
+    FRAME = pd.DataFrame({"id": [9, 8, 7, 6], "text": ["a", "b", "c", "d"]})
+
+    @pytest.mark.parametrize(
+        "frame",
+        [
+            FRAME,
+            FRAME[1:],
+            FRAME[::2],
+            FRAME[FRAME.text != "b"],
+            FRAME.sample(4, random_state=1),
+            FRAME.set_index(pd.Index(["w", "x", "y", "z"])),
+            FRAME.set_index(pd.RangeIndex(1, 5, name="id")),
+            FRAME.set_index("id"),
+            FRAME.set_index(pd.Index(["w", "x", "y", "z"], dtype="category", name="who")),
+        ],
+    )
+    def test_names_the_documents(self, opened, frame):
+        found = ids_and_texts(opened(frame))
+        assert len(found) == len(frame) > 0
+        assert [frame.loc[label].text for label, _ in found] == [text for _, text in found]
+
+    def test_comes_back_with_the_rows_that_stay(self, opened):
+        frame = self.FRAME[1:3]
+        source = opened(frame)
+        assert pa.Table.from_batches(source.rows()).to_pandas().index.tolist() == [1, 2]
+
+    def test_of_a_series_too(self, opened):
+        assert ids_and_texts(opened(self.FRAME.text[2:])) == [(2, "c"), (3, "d")]
+
+    def test_gives_way_to_a_column_that_is_named(self, opened):
+        assert [label for label, _ in ids_and_texts(opened(self.FRAME[1:], id="id"))] == [8, 7, 6]
+        named = self.FRAME[1:].rename_axis("row")
+        assert [label for label, _ in ids_and_texts(opened(named, id="row"))] == [1, 2, 3]
+
+    def test_of_several_levels_is_refused(self, opened):
+        frame = self.FRAME.set_index(["id", "text"], drop=False).rename_axis([None, None])
+        with pytest.raises(SourceError, match="index of the DataFrame has 2 levels"):
+            opened(frame)
+        assert len(ids_and_texts(opened(frame, id="id"))) == 4
+
+    def test_is_found_by_a_whole_run(self):
+        texts = ["one long enough text to compare", "another thing, and quite another one"] * 2
+        frame = pd.DataFrame({"text": ["left out", *texts]})[1:]
+        found = nearly.find(frame, threshold=0.9)
+        first = frame.loc[found.pairs["id_a"].to_pylist()].text.tolist()
+        second = frame.loc[found.pairs["id_b"].to_pylist()].text.tolist()
+        assert first == second == texts[:2]
+
+
+def test_pandas_columns_of_one_name_are_refused(opened):
+    frame = pd.DataFrame([["a", "b"]], columns=["text", "text"])
+    for options in ({}, {"id": "text"}):
+        with pytest.raises(SourceError, match="several columns of the DataFrame are called 'text'"):
+            opened(frame, **options)
+
+
+class TestNamesOfFiles:
+    def test_in_a_list_are_an_error_that_shows_both_ways(self, opened, tmp_path):
+        names = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
+        for name in names:
+            Path(name).write_text(f"what {name} says")
+        with pytest.raises(SourceError, match=r"\[Path\(name\).*nearly\.texts\(names\)"):
+            opened(names)
+        assert ids_and_texts(opened(nearly.texts(names))) == list(enumerate(names))
+        read = ids_and_texts(opened([Path(name) for name in names]))
+        assert [text for _, text in read] == [f"what {name} says" for name in names]
+
+    def test_among_texts_are_texts(self, opened, tmp_path):
+        (tmp_path / "a").write_text("x")
+        given = [str(tmp_path / "a"), "no file", "\0", "x" * 5000]
+        assert [text for _, text in ids_and_texts(opened(given))] == given
+
+    def test_texts_are_several(self):
+        with pytest.raises(SourceError, match="list of strings"):
+            nearly.texts("one")

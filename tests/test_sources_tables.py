@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -175,9 +176,72 @@ class TestColumns:
         assert source.id_type == kind
         assert ids_and_texts(source) == [(expected, "t")]
 
-    def test_of_nested_ids_are_refused(self, opened):
+    @pytest.mark.parametrize(
+        "kind",
+        [
+            pa.list_(pa.int8()),
+            pa.binary(),
+            pa.large_binary(),
+            pa.binary(2),
+            pa.binary_view(),
+            pa.dictionary(pa.int8(), pa.binary()),
+            pa.month_day_nano_interval(),
+        ],
+    )
+    def test_that_cannot_be_ids_are_refused_and_never_guessed(self, opened, kind):
+        table = pa.table({"id": pa.nulls(1, kind), "text": ["t"]})
         with pytest.raises(SourceError, match="an id is a number or a string"):
-            opened(pa.table({"id": [[1]], "text": ["t"]}))
+            opened(table, id="id")
+        assert ids_and_texts(opened(table)) == [(0, "t")]
+
+    @pytest.mark.parametrize("text", [["title", "body"], "title,body", "title, body"])
+    def test_of_text_are_joined(self, opened, text):
+        table = pa.table({"title": ["a", None, "c", None], "body": ["x", "y", None, None]})
+        found, skipped = documents(opened(table, text=text))
+        assert [d["text"] for d in found] == ["a\nx", "y", "c"]
+        assert skipped == [("row 3", "null text")]
+
+    def test_of_text_are_all_looked_for(self, opened):
+        table = pa.table({"title": ["a"], "body": ["x"], "n": [1]})
+        with pytest.raises(MissingError, match=r"no column 'bdy'\. Did you mean 'body'"):
+            opened(table, text="title,bdy")
+        with pytest.raises(SourceError, match="'n' of the Table holds int64"):
+            opened(table, text=["title", "n"])
+
+    def test_may_have_a_comma_in_the_name(self, opened):
+        table = pa.table({"a,b": ["x"], "a": ["y"], "b": ["z"]})
+        assert ids_and_texts(opened(table, text="a,b")) == [(0, "x")]
+
+    def test_that_were_guessed_are_told(self, opened):
+        table = pa.table({"id": [1, 2], "body": ["a", "b"], "title": ["c", "d"]})
+        told = {"id": "id", "text": ["body"], "guessed": ["id", "text"], "likely_id": None}
+        assert opened(table).facts() == told
+        named = opened(table, id="id", text=["title", "body"])
+        assert named.facts()["text"] == ["title", "body"]
+        assert named.facts()["guessed"] == []
+
+    @pytest.mark.parametrize(
+        ("column", "values", "likely"),
+        [
+            ("record_id", ["r1", "r2"], True),
+            ("ticket", ["T-17", "T-18"], True),
+            ("ticketId", [5, 6], True),
+            ("Invoice No", [5, 6], True),
+            ("user_id", [5, 5], False),
+            ("ticket", ["T-17", None], False),
+            ("title", ["A fine day", "Rain"], False),
+            ("score", [0.5, 0.25], False),
+        ],
+    )
+    def test_that_may_be_ids_are_hinted_at(self, tmp_path, opened, column, values, likely):
+        table = pa.table({column: values, "text": ["a", "b"]})
+        pq.write_table(table, tmp_path / "a.parquet")
+        lines = [f"{'' if v is None else v},{t}\n" for v, t in zip(values, "ab", strict=True)]
+        (tmp_path / "a.csv").write_text(f"{column},text\n" + "".join(lines))
+        for name in ("a.parquet",) if column == "score" else ("a.parquet", "a.csv"):
+            source = opened(tmp_path / name)
+            assert source.facts()["likely_id"] == (column if likely else None)
+            assert source.facts()["id"] is None
 
     def test_with_nulls_lose_only_those_rows(self, tmp_path, opened):
         table = pa.table({"id": [1, 2, None, 4], "text": ["a", None, "c", "d"]})
@@ -291,9 +355,20 @@ class TestCsv:
         with pytest.raises(UnreadableError, match="is not valid UTF-8"):
             csv(b"id,te\xffxt\n1,a\n")
 
-    def test_an_empty_file_is_refused(self, csv):
-        with pytest.raises(SourceError, match="is empty"):
-            csv(b"")
+    def test_very_many_columns_are_refused_at_once(self, csv):
+        with pytest.raises(SourceError, match="has 100,000 columns, and at most 10,000 are read"):
+            csv(b"text" + b",x" * 99_999 + b"\n" + b"1" + b",1" * 99_999 + b"\n")
+
+    def test_many_columns_are_read(self, csv):
+        header = ",".join(f"c{i}" for i in range(4_999))
+        data = f"text,{header}\n" + "".join(f"t{i}{',1' * 4_999}\n" for i in range(9))
+        start = time.perf_counter()
+        assert ids_and_texts(csv(data.encode())) == [(i, f"t{i}") for i in range(9)]
+        assert time.perf_counter() - start < 20
+
+    def test_an_empty_file_has_no_rows(self, csv):
+        for data in (b"", b"\n", b"\xef\xbb\xbf \r\n"):
+            assert documents(csv(data)) == ([], [])
 
     @settings(max_examples=30)
     @given(
@@ -360,6 +435,45 @@ BROKEN = ["parquet", "arrow", "ipc", "csv.gz", "jsonl.gz", "jsonl.zst", "parquet
 def write_truncated(path: Path) -> None:
     WRITERS[path.name.split(".")[1]](path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+class TestIdsOfJson:
+    @pytest.mark.parametrize("ending", ["jsonl", "json"])
+    def test_beyond_64_bits_stay_different(self, tmp_path, opened, ending):
+        ids = [10**30, 10**30 + 1, 2**64 + 1, 2**53, 2**53 + 1]
+        lines = [f'{{"id": {i}, "text": "a", "score": {i}}}' for i in ids]
+        text = "\n".join(lines) if ending == "jsonl" else f"[{','.join(lines)}]"
+        (tmp_path / f"a.{ending}").write_text(text)
+        found = ids_and_texts(opened(tmp_path / f"a.{ending}"))
+        assert [name for name, _ in found] == [str(i) for i in ids]
+
+    def test_mixed_with_fractions_stay_different(self, tmp_path, opened):
+        ids = ["9007199254740992", "9007199254740993", "0.5", "1", "1.0"]
+        lines = [f'{{"id": {i}, "number": {i}, "text": "a"}}\n' for i in ids]
+        (tmp_path / "a.jsonl").write_text("".join(lines))
+        for column in ("id", "number"):
+            found = ids_and_texts(opened(tmp_path / "a.jsonl", id=column))
+            assert [name for name, _ in found] == ids
+
+    def test_other_numbers_stay_numbers(self, tmp_path, opened):
+        (tmp_path / "a.jsonl").write_text('{"id": 1, "text": "a", "score": 0.5}\n')
+        source = opened(tmp_path / "a.jsonl")
+        assert source.id_type == pa.int64()
+        assert source.schema.field("score").type == pa.float64()
+
+
+def test_parquet_columns_that_differ_in_case_can_each_be_named(tmp_path, opened):
+    columns = {"ID": [1, 2], "id": ["a", "b"], "id_1": [5, 6], "n": [{"a": 1}] * 2}
+    pq.write_table(pa.table({**columns, "Id": [7, 8], "text": ["x", "y"]}), tmp_path / "a.parquet")
+    for name, values in (*columns.items(), ("Id", [7, 8])):
+        if name != "n":
+            source = opened(tmp_path / "a.parquet", id=name)
+            assert ids_and_texts(source) == list(zip(values, "xy", strict=True))
+            blocks = source.blocks(1)
+            documents_of = (b for block in blocks for b in block.documents(Skipped()))
+            assert [i for batch in documents_of for i in batch["id"].to_pylist()] == values
+    assert source.columns == ("ID", "id", "id_1", "n", "Id", "text")
+    assert rows(source)[0]["Id"] == 7
 
 
 class TestUnreadable:

@@ -45,3 +45,8 @@ def test_bad_content(tmp_path: Path, content: bytes, error: type[Exception], mes
     file.write_bytes(content)
     with pytest.raises(error, match=message):
         read_stop_words(file)
+
+
+def test_a_file_without_end_is_refused() -> None:
+    with pytest.raises(UnreadableError, match="/dev/zero has more than 16,777,216 bytes"):
+        read_stop_words("/dev/zero")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from nearly.results import Comparison, Deduplicated, Found, Statistics
     from nearly.saved import open  # noqa: A004 - the name that users know
     from nearly.settings import Settings, TextSettings
+    from nearly.sources.formats.frame import texts
     from nearly.text.difference import Difference, difference
 
     __version__: str
@@ -64,6 +65,7 @@ __all__ = [
     "mentions",
     "open",
     "plan",
+    "texts",
     "tune",
 ]
 
@@ -94,6 +96,7 @@ _HOMES = {
     "mentions": "nearly.api",
     "open": "nearly.saved",
     "plan": "nearly.api",
+    "texts": "nearly.sources.formats.frame",
     "tune": "nearly.api",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -27,9 +27,14 @@ class Reading:
     """What is read of a source, and how."""
 
     id: str | None = setting(None, "Column that names a document; row numbers if there is none.")
-    text: str | None = setting(None, "Column that holds the text.")
+    text: str | Sequence[str] | None = setting(
+        None, "Column that holds the text; several columns are joined."
+    )
     glob: str | None = setting(None, "Read only these files of a folder, for example '*.txt'.")
     lines: bool = setting(False, "Read each line of a file as one document.")
+    encoding: str | None = setting(
+        None, "Encoding of texts that are not UTF-8, or auto to detect it for each file."
+    )
     longest: int | None = setting(
         None, "Skip documents of more bytes of text than this; 1 GiB by default."
     )

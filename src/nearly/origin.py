@@ -31,9 +31,10 @@ def origin_of(given: Any, reading: Reading, source: Any) -> Origin | None:
     return Origin(
         given=place,
         id=reading.id,
-        text=reading.text,
+        text=reading.text if isinstance(reading.text, str | None) else list(reading.text),
         glob=reading.glob,
         lines=reading.lines,
+        encoding=reading.encoding,
         stamp=source.stamp() if isinstance(source, Source) else None,
     )
 

@@ -50,6 +50,7 @@ class Statistics:
     clusters: int
     hubs: int | None = None  # documents of a large bucket that all others are compared with
     audit: Audit | None = None
+    source: Mapping[str, Any] | None = None  # columns, encodings, files: what was decided
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON, without what does not apply."""
@@ -62,9 +63,10 @@ class Origin:
 
     given: str | list[str]
     id: str | None = None
-    text: str | None = None
+    text: str | list[str] | None = None
     glob: str | None = None
     lines: bool = False
+    encoding: str | None = None
     stamp: str | None = None  # changes when the files do
 
 

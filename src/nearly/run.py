@@ -16,7 +16,7 @@ from nearly.engines.local import LocalEngine
 from nearly.errors import MissingError, SettingsError
 from nearly.limits import spare_address_space
 from nearly.progress import Silence
-from nearly.sources import Skipped, Source, open_source, tables_of_folder
+from nearly.sources import Skipped, Source, open_source
 
 __all__ = ["on_one_machine", "opened", "reopened", "runs_on_spark", "skipped_records"]
 
@@ -141,7 +141,7 @@ def _session_and_source(given: Any, running: Running) -> tuple[Any, Any]:
         return session, _framed(read_frame(session, given), given, running)
     # A mistake in the source is found at once, and a session takes seconds.
     with _folder(None) as folder:
-        source = _open(_parts_of(given, running), running, folder)
+        source = _open(given, running, folder)
         session = open_session(master, conf)
     # Lazy results may read the source again, through their session: the folder goes with it.
     weakref.finalize(session, shutil.rmtree, folder, ignore_errors=True)
@@ -153,21 +153,14 @@ def _framed(frame: Any, name: str, running: Running) -> Any:
     from nearly.engines.spark.session.frame import arrow_schema
     from nearly.sources.formats.lazy_frame import LazyFrameSource
 
-    for option in ("glob", "lines"):
+    for option in ("glob", "lines", "encoding"):
         if getattr(running, option):
             raise SettingsError(
                 f"{option} is about files of this machine, not {name}; leave it out"
             )
-    columns = {"id_column": running.id, "text_column": running.text}
-    return LazyFrameSource(frame, arrow_schema(frame), name=name, **columns)
-
-
-def _parts_of(given: Any, running: Running) -> Any:
-    """A folder that is a table, as Spark writes one, is the list of its parts."""
-    is_folder = isinstance(given, str | os.PathLike) and os.path.isdir(given)
-    if not is_folder or running.lines or running.glob:
-        return given
-    return tables_of_folder(given) or given
+    return LazyFrameSource(
+        frame, arrow_schema(frame), name=name, id_column=running.id, text_column=running.text
+    )
 
 
 @contextmanager
@@ -199,6 +192,7 @@ def _open_as_given(given: Any, running: Running, folder: Path) -> Source:
         text=running.text,
         glob=running.glob,
         lines=running.lines,
+        encoding=running.encoding,
         threads=running.threads,
         temporary=folder,
     )

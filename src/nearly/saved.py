@@ -67,7 +67,13 @@ def _documents(origin: Origin | None, given: Any) -> Callable[[], Source] | None
             return reopened(given, Running())
         place = origin.given
         known = place if isinstance(place, str) else [Path(path) for path in place]
-        columns = Running(id=origin.id, text=origin.text, glob=origin.glob, lines=origin.lines)
+        columns = Running(
+            id=origin.id,
+            text=origin.text,
+            glob=origin.glob,
+            lines=origin.lines,
+            encoding=origin.encoding,
+        )
         source = reopened(known if given is None else given, columns)
         if given is None and origin.stamp not in (None, source.stamp()):
             raise SourceError(

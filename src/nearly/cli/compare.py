@@ -58,13 +58,11 @@ def compare(a: str, b: str, append: Path | None, as_json: bool, **options: Any) 
 
 def _read(name: str) -> str:
     """The text of a file; a table is a text like any other here."""
-    from nearly.sources.formats.encoding import NotTextError, decode, open_bytes
+    from nearly.sources.formats.document import read_document
+    from nearly.sources.formats.encoding import NotTextError, decode
 
     try:
-        if name == "-":
-            return decode(sys.stdin.buffer.read())
-        with open_bytes(name) as file:
-            return decode(file.read())
+        return decode(sys.stdin.buffer.read()) if name == "-" else read_document(name)
     except FileNotFoundError:
         raise MissingError(f"there is no file {name!r}. Check the path.") from None
     except NotTextError as error:

@@ -74,10 +74,10 @@ def dedup(
 ) -> int:
     """Keep one document of each cluster.
 
-    For a table, the remaining rows are written to the output. For a folder, no file is deleted:
-    nearly writes a plan (nearly-plan.json, or the file that -o names), and nearly apply carries it
-    out. With Spark, a folder of Parquet files is a table, and every output is a folder of Parquet
-    files, or a single file if it fits in memory.
+    For a table, the remaining rows are written to the output; a folder of Parquet, Arrow, CSV or
+    JSONL files is a table. For a folder of documents, no file is deleted: nearly writes a plan
+    (nearly-plan.json, or the file that -o names), and nearly apply carries it out. With Spark,
+    every output is a folder of Parquet files, or a single file if it fits in memory.
 
     \b
     nearly dedup corpus.parquet -o clean.parquet --removed removed.parquet --keep longest
@@ -88,7 +88,7 @@ def dedup(
     from nearly.sinks import Outputs
 
     spark = is_spark(options)
-    folder = None if spark else _folder(source, lines=options["lines"])
+    folder = None if spark else _folder(source, lines=options["lines"], glob=options["glob"])
     target = _target(output, folder, force=force, spark=spark)
     report.check_outputs(removed, clusters, skipped, force=force, spark=spark)
     arguments = shared.library_arguments(options)
@@ -120,10 +120,13 @@ def dedup(
     return report.ending(result.statistics.skipped)
 
 
-def _folder(source: tuple[str, ...], *, lines: bool) -> Path | None:
+def _folder(source: tuple[str, ...], *, lines: bool, glob: str | None) -> Path | None:
     """The folder whose files are the documents, if that is what was given."""
-    alone = len(source) == 1 and not lines
-    return Path(source[0]) if alone and os.path.isdir(source[0]) else None
+    from nearly.sources import holds_tables
+
+    if len(source) > 1 or lines or not os.path.isdir(source[0]):
+        return None
+    return None if holds_tables(source[0], glob) else Path(source[0])
 
 
 def _target(

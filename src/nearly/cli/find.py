@@ -75,7 +75,8 @@ def find(
     """Find every pair of documents that is similar enough.
 
     SOURCE is a folder, one or more files, a quoted pattern, a SQL query, or - for standard input.
-    It reads text files, CSV, TSV, JSON, JSONL, Parquet and Arrow, also compressed as .gz or .zst.
+    It reads text files, CSV, TSV, JSON, JSONL, Parquet and Arrow, also compressed as .gz or .zst;
+    spreadsheets, SQLite tables (FILE::TABLE), PDF, Word, OpenDocument and HTML files, and mails.
     The file extension of an output sets its format: .parquet, .csv, .tsv, .json, .jsonl or .arrow.
     With Spark, an output without an extension is a folder of Parquet files; a single file and
     --json are for results that fit in memory.

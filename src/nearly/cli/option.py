@@ -133,9 +133,16 @@ _DECLARED = {
 
 source_options = _all(
     setting("Source", "--id", metavar="COLUMN"),
-    setting("Source", "--text", metavar="COLUMN"),
+    setting(
+        "Source",
+        "--text",
+        metavar="COLUMN",
+        multiple=True,
+        callback=lambda _context, _parameter, given: given or None,
+    ),
     setting("Source", "--glob", metavar="PATTERN"),
     setting("Source", "--lines"),
+    setting("Source", "--encoding", metavar="auto|NAME"),
     setting(
         "Source",
         "--longest",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,14 +40,19 @@ MOST_NAMED = 10
 
 def announce_terminal(source: tuple[str, ...]) -> None:
     """Whoever waits for nearly, while nearly waits for them, should know."""
-    if "-" in source and sys.stdin.isatty():
+    if "-" in source and sys.stdin is not None and sys.stdin.isatty():
         say("Reading documents from this terminal: JSON or CSV, and Ctrl-D at the end.")
 
 
 def say_summary(result: Found | Deduplicated, outcome: str) -> None:
     """What was read, what came of it, and how it was done."""
     statistics = result.statistics
+    if not statistics.documents + statistics.skipped:
+        say("no documents")
+        return
     for line in (_read(statistics), outcome, _method(result)):
+        say(line)
+    for line in _decided(statistics.source or {}):
         say(line)
     if statistics.audit is not None:
         say(_proof(statistics.audit))
@@ -62,6 +67,25 @@ def _read(statistics: Statistics) -> str:
     if statistics.copies:
         line += f", {count(statistics.copies, 'exact copy', 'exact copies')}"
     return line
+
+
+def _decided(source: Mapping[str, Any]) -> Iterator[str]:
+    """What nobody said about the source, and was decided."""
+    guessed = source.get("guessed", [])
+    if guessed:
+        named = {"text": ", ".join(source["text"]), "id": source["id"]}
+        columns = ", ".join(f"{named[kind]} ({kind})" for kind in reversed(guessed))
+        options = " and ".join(f"--{kind}" for kind in reversed(guessed))
+        yield f"guessed columns: {columns}; {options} would name others"
+    if source.get("likely_id"):
+        likely = source["likely_id"]
+        yield f"ids are row numbers; {likely} looks like an id: --id {likely!r} takes it"
+    yield from source.get("notes", [])
+    encodings = source.get("encodings", {})
+    for name, encoding in list(encodings.items())[:MOST_NAMED]:
+        yield f"read {name} as {encoding}"
+    if len(encodings) > MOST_NAMED:
+        yield f"read {len(encodings) - MOST_NAMED:,} more files in encodings that are not UTF-8"
 
 
 def _method(result: Found | Deduplicated) -> str:

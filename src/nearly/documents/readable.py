@@ -12,6 +12,9 @@ __all__ = ["REPEATED", "Readable", "Skips", "nothing_read"]
 #: Why a document is skipped whose id another one had before it.
 REPEATED = "the id came before: ids must be unique"
 
+#: How many reasons the error of a source without a document tells.
+MOST_TOLD = 3
+
 
 class Skips(Protocol):
     """The list of records that could not become documents."""
@@ -58,10 +61,18 @@ class Readable(Protocol):
     def rows(self) -> Iterator[pa.RecordBatch]:
         """Every row with its own columns."""
 
+    def facts(self) -> dict[str, Any]:
+        """What was decided about it: columns, encodings, files that were left."""
+
 
 def nothing_read(source: Readable, skipped: Skips) -> UnreadableError:
-    """The error of a source without a document."""
+    """The error of a source of which every record was skipped."""
+    firsts: dict[str, str] = {}
+    for record, reason in skipped.to_list():
+        firsts.setdefault(reason, record)
+    told = [f"{record}: {reason}" for reason, record in list(firsts.items())[:MOST_TOLD]]
+    more = len(skipped) - len(told)
     return UnreadableError(
-        f"{source.name}: no document could be read ({len(skipped)} skipped); "
-        "there is nothing to compare"
+        f"{source.name}: no document could be read, {len(skipped):,} skipped: {'; '.join(told)}"
+        + (f"; and {more:,} more" if more else "")
     )

@@ -109,7 +109,7 @@ class LocalEngine:
         corpus = reading.finish(decided, settings, choice)
         for name in corpus.ids(corpus.roles.repeated):
             skipped.add(f"id {name}", REPEATED)
-        if len(corpus) == 0:
+        if len(corpus) == 0 and len(skipped):
             raise nothing_read(source, skipped)
         return corpus
 

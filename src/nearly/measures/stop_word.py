@@ -1,7 +1,6 @@
 """Stop words: the built-in English list, and lists read from a file."""
 
 from os import PathLike, fsdecode
-from pathlib import Path
 
 from nearly.errors import MissingError, SourceError, UnreadableError
 
@@ -30,6 +29,10 @@ ENGLISH: tuple[str, ...] = (
 # fmt: on
 
 
+#: Bytes of the largest file of stop words: all words of a language are fewer.
+LARGEST = 2**24
+
+
 def read_stop_words(path: str | PathLike[str]) -> tuple[str, ...]:
     """The words of a UTF-8 text file with one word a line, sorted, each once.
 
@@ -49,7 +52,14 @@ def read_stop_words(path: str | PathLike[str]) -> tuple[str, ...]:
 
 def _read_text(name: str) -> str:
     try:
-        return Path(name).read_text(encoding="utf-8-sig")
+        with open(name, "rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise UnreadableError(
+                f"the stop words file {name} has more than {LARGEST:,} bytes; "
+                "give a text file with one word a line"
+            )
+        return data.decode("utf-8-sig")
     except FileNotFoundError:
         raise MissingError(
             f"there is no stop words file {name}; give the path of a text file with one word a line"

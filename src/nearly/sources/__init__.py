@@ -6,14 +6,14 @@
     Block              some rows of a source, to be read by another process or machine
     LazyFrameSource    a frame that lies on a cluster
     Skipped            what could not become a document, and why
-    tables_of_folder   the parts of a table that is a folder
+    holds_tables       whether a folder is a table in parts
 
 A source is made of parts (a file, a frame, a list), one kind of part a file here.
 """
 
 from nearly.sources.blocks.block import Block
 from nearly.sources.file_name import id_of_name, name_of_id
-from nearly.sources.folder import tables_of_folder
+from nearly.sources.folder import holds_tables
 from nearly.sources.formats.lazy_frame import LazyFrameSource
 from nearly.sources.opener import open_source, read_table
 from nearly.sources.skipped import Skipped
@@ -24,9 +24,9 @@ __all__ = [
     "LazyFrameSource",
     "Skipped",
     "Source",
+    "holds_tables",
     "id_of_name",
     "name_of_id",
     "open_source",
     "read_table",
-    "tables_of_folder",
 ]

@@ -1,8 +1,10 @@
 """Which column is the text, which is the id, and what Arrow types they become."""
 
 import difflib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -10,12 +12,17 @@ from nearly.arrays import narrowed
 from nearly.errors import MissingError, SourceError
 
 __all__ = [
+    "ID_NAMES",
     "Choice",
     "as_numbers",
     "cast",
     "check_column",
     "choose_columns",
+    "facts_of",
     "id_type_of",
+    "likely_id",
+    "looks_unique",
+    "text_of",
     "unviewed",
 ]
 
@@ -24,31 +31,103 @@ TEXT_NAMES = (
 )  # fmt: skip
 ID_NAMES = ("id", "_id", "doc_id", "docid", "document_id", "tweetid", "key", "uuid")
 
+#: How the names of other columns end that may well be ids: record_id, ticketId, invoice no.
+_ID_ENDING = re.compile(r"(?:(?:^|[_\W])(?i:id|key|uuid|guid|no|nr|number)|[a-z]I[dD])$")
+#: A longer string, or one with spaces, is rather a title than an id.
+_LONGEST_ID = 64
+
+#: How many columns an error lists.
+_MOST_LISTED = 50
+
+#: Several texts of a row are joined by this.
+JOINT = "\n"
+
 
 @dataclass(frozen=True)
 class Choice:
     """The columns that were chosen; without an id column the row number is the id."""
 
-    text: str
+    texts: tuple[str, ...]
     id: str | None
+    #: What nobody named: `text`, `id`.
+    guessed: tuple[str, ...] = ()
 
 
 def choose_columns(
-    schema: pa.Schema, name: str, id_column: str | None, text_column: str | None
+    schema: pa.Schema,
+    name: str,
+    id_column: str | None,
+    text: str | Sequence[str] | None,
+    *,
+    guess_id: bool = True,
 ) -> Choice:
     """The columns that were named, or that can be guessed safely."""
-    for column in (id_column, text_column):
+    texts = _named_texts(schema, text)
+    for column in (id_column, *texts):
         if column is not None:
             check_column(schema, column, name)
-    id_column = id_column or _guess_id(schema, text_column)
-    text_column = text_column or _guess_text(schema, id_column, name)
-    kind = schema.field(text_column).type
-    if not (_is_text(kind) or pa.types.is_null(kind)):
-        raise SourceError(
-            f"column {text_column!r} of {name} holds {kind}, and strings are needed. "
-            "Name another column, or cast this one in an SQL query."
-        )
-    return Choice(text=text_column, id=id_column)
+    guessed = []
+    if id_column is None and guess_id:
+        id_column = _guess_id(schema, texts)
+        guessed += ["id"] if id_column else []
+    if not texts:
+        texts = (_guess_text(schema, id_column, name),)
+        guessed += ["text"]
+    for column in texts:
+        kind = schema.field(column).type
+        if not (_is_text(kind) or pa.types.is_null(kind)):
+            raise SourceError(
+                f"column {column!r} of {name} holds {kind}, and strings are needed. "
+                "Name another column, or cast this one in an SQL query."
+            )
+    return Choice(texts=texts, id=id_column, guessed=tuple(sorted(guessed)))
+
+
+def _named_texts(schema: pa.Schema, given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Each column once; `title,abstract` is two of them, unless a column is called so."""
+    names: list[str] = []
+    for one in [given] if isinstance(given, str) else given or ():
+        is_several = "," in one and one not in schema.names
+        names += [piece.strip() for piece in one.split(",")] if is_several else [one]
+    return tuple(dict.fromkeys(names))
+
+
+def text_of(batch: pa.RecordBatch, choice: Choice) -> pa.Array:
+    """The text of each row: one column, or the values that are there of several, joined."""
+    columns = [cast(batch.column(name), pa.large_string()) for name in choice.texts]
+    if len(columns) == 1:
+        return columns[0]
+    import pyarrow.compute as pc  # slow to import, and seldom needed
+
+    joint = pa.scalar(JOINT, pa.large_string())
+    joined = columns[0]
+    for column in columns[1:]:
+        # Arrow's own way to leave out nulls loses rows in which every value is null.
+        both = pc.binary_join_element_wise(joined, column, joint, null_handling="emit_null")
+        joined = pc.coalesce(both, joined, column)
+    return joined
+
+
+def facts_of(choice: Choice) -> dict[str, Any]:
+    """The columns as plain values: which they are, and which of them nobody named."""
+    return {"text": list(choice.texts), "id": choice.id, "guessed": list(choice.guessed)}
+
+
+def likely_id(schema: pa.Schema, choice: Choice) -> str | None:
+    """A column that may be the id, to be named in a hint: by its name, or because it is first."""
+    if choice.id is not None or not schema.names:
+        return None
+    kinds = {f.name: f.type for f in schema if f.name not in choice.texts}
+    usable = [n for n, kind in kinds.items() if _is_text(kind) or pa.types.is_integer(kind)]
+    called = [name for name in usable if _ID_ENDING.search(name)]
+    return next(iter(called), schema.names[0] if schema.names[0] in usable else None)
+
+
+def looks_unique(values: Sequence[Any]) -> bool:
+    """Whether some values of a column could be ids."""
+    if len(values) < 2 or len(set(values)) < len(values) or None in values:
+        return False
+    return all(len(str(v)) <= _LONGEST_ID and not re.search(r"\s", str(v)) for v in values)
 
 
 def check_column(schema: pa.Schema, column: str, name: str) -> None:
@@ -77,14 +156,30 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def id_type_of(kind: pa.DataType, column: str, name: str) -> pa.DataType:
     """Whole numbers stay numbers; unsigned 64-bit ones may not fit, and become strings."""
-    if pa.types.is_nested(kind):
+    if not _can_be_id(kind):
         raise SourceError(
             f"column {column!r} of {name} holds {kind}, and an id is a number or a string. "
-            "Name another column, or none: then the row number is the id."
+            "Name another column, or none: then the row number is the id. "
+            f'Bytes become strings in a query, as in: SELECT hex("{column}") AS id, …'
         )
     if pa.types.is_integer(kind) and kind != pa.uint64():
         return pa.int64()
     return pa.string()
+
+
+def _can_be_id(kind: pa.DataType) -> bool:
+    """Bytes are none: few of them could be shown as text."""
+    values = kind.value_type if pa.types.is_dictionary(kind) else kind
+    is_bytes = any(
+        check(values)
+        for check in (
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+            pa.types.is_fixed_size_binary,
+            pa.types.is_binary_view,
+        )
+    )
+    return not (is_bytes or pa.types.is_nested(values) or pa.types.is_interval(values))
 
 
 def cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -125,13 +220,17 @@ def _number(value: str | None, kind: pa.DataType) -> int | float | None:
         return None
 
 
-def _guess_id(schema: pa.Schema, text: str | None) -> str | None:
-    found = _called(schema, ID_NAMES, leaving_out=text)
+def _guess_id(schema: pa.Schema, texts: Sequence[str]) -> str | None:
+    found = [
+        name
+        for name in _called(schema, ID_NAMES, leaving_out=texts)
+        if _can_be_id(schema.field(schema.names.index(name)).type)
+    ]
     return found[0] if len(found) == 1 else None
 
 
 def _guess_text(schema: pa.Schema, id_column: str | None, name: str) -> str:
-    called = _called(schema, TEXT_NAMES, leaving_out=id_column)
+    called = _called(schema, TEXT_NAMES, leaving_out=[id_column or ""])
     strings = [f.name for f in schema if _is_text(f.type) and f.name != id_column]
     for found in (called, strings):
         if len(found) == 1:
@@ -142,10 +241,12 @@ def _guess_text(schema: pa.Schema, id_column: str | None, name: str) -> str:
     )
 
 
-def _called(schema: pa.Schema, known: Sequence[str], *, leaving_out: str | None) -> list[str]:
+def _called(schema: pa.Schema, known: Sequence[str], *, leaving_out: Sequence[str]) -> list[str]:
     """The columns with one of the known names, whatever their case."""
-    return [n for n in schema.names if n.lower() in known and n != leaving_out]
+    return [n for n in schema.names if n.lower() in known and n not in leaving_out]
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) if names else "no columns at all"
+    shown = ", ".join(names[:_MOST_LISTED]) or "no columns at all"
+    more = len(names) - _MOST_LISTED
+    return f"{shown} and {more:,} more" if more > 0 else shown

@@ -1,23 +1,52 @@
-"""A folder that is one table: the parts that Spark writes, and nothing else."""
+"""Whether a folder is one table in parts, or a collection of documents."""
 
 import os
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from nearly.sources.formats.encoding import bare_ending
+from nearly.sources.path import find_files
 
-__all__ = ["tables_of_folder"]
+__all__ = ["Division", "divided", "holds_tables"]
 
-#: Formats that no text has: a folder of CSV or JSON files may well be one of documents.
-_ENDINGS: Final = (".parquet", ".arrow", ".feather", ".ipc")
+#: Files that are no texts.
+_BINARY: Final = (".parquet", ".arrow", ".feather", ".ipc", ".xlsx", ".ods")
+#: A JSON file may be a part too, but is more often a document or a setting.
+_PARTS: Final = (*_BINARY, ".csv", ".tsv", ".jsonl", ".ndjson")
 
 
-def tables_of_folder(folder: str | os.PathLike[str]) -> list[Path]:
-    """The table files of a folder in the order of their names; none where it holds other things.
+@dataclass(frozen=True)
+class Division:
+    """What is taken of a folder, and what is left."""
 
-    Names that begin with _ or . are what Spark leaves beside its parts, and do not count.
+    is_table: bool
+    #: By their ids, the files that are read.
+    taken: dict[str, str]
+    #: By their ids, the files that are not: texts beside a table, tables among texts.
+    left: dict[str, str]
+
+
+def divided(files: Mapping[str, str]) -> Division:
+    """A folder is a table if at least half of its files are parts of one.
+
+    Files and folders whose names begin with _ are what Spark leaves beside its parts: they do
+    not count there.
     """
-    shown = [name for name in sorted(os.listdir(folder)) if not name.startswith(("_", "."))]
-    paths = [Path(folder, name) for name in shown]
-    are_tables = all(p.is_file() and bare_ending(str(p)) in _ENDINGS for p in paths)
-    return paths if are_tables else []
+    counted = {shown: path for shown, path in files.items() if not _is_mark(shown)}
+    parts = {shown: path for shown, path in counted.items() if bare_ending(path) in _PARTS}
+    if parts and 2 * len(parts) >= len(counted):
+        others = {shown: path for shown, path in counted.items() if shown not in parts}
+        return Division(is_table=True, taken=parts, left=others)
+    binary = {shown: path for shown, path in files.items() if bare_ending(path) in _BINARY}
+    texts = {shown: path for shown, path in files.items() if shown not in binary}
+    return Division(is_table=False, taken=texts, left=binary)
+
+
+def holds_tables(folder: str | os.PathLike[str], glob: str | None = None) -> bool:
+    """Whether a folder is read as a table, and not as a collection of documents."""
+    return divided(find_files([os.fspath(folder)], glob).paths).is_table
+
+
+def _is_mark(shown: str) -> bool:
+    return any(piece.startswith("_") for piece in shown.split("/"))

@@ -6,8 +6,9 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -15,15 +16,20 @@ from typing import Any, cast
 import pyarrow as pa
 
 from nearly.errors import SourceError, UnreadableError
-from nearly.sources.formats.arrow import ArrowFilePart
+from nearly.sources.folder import divided
+from nearly.sources.formats.arrow import ArrowFilePart, TablePart
+from nearly.sources.formats.charset import AUTO, check_encoding, detected, write_as_utf_8
 from nearly.sources.formats.database import Database
 from nearly.sources.formats.delimited import DelimitedPart
-from nearly.sources.formats.duck import JsonPart, ParquetPart, run_query
+from nearly.sources.formats.duck import JsonPart, ParquetPart
 from nearly.sources.formats.encoding import bare_ending, compression_of, open_bytes
-from nearly.sources.formats.frame import part_of_object
+from nearly.sources.formats.frame import PandasPart, part_of_object
+from nearly.sources.formats.query import run_query
+from nearly.sources.formats.sheet import SheetPart
+from nearly.sources.formats.sqlite import SqlitePart, is_sqlite
 from nearly.sources.formats.text_file import LinesPart, TextFilesPart
 from nearly.sources.part import Part
-from nearly.sources.path import Files, find_files
+from nearly.sources.path import Files, find_files, inside
 from nearly.sources.source import Source
 
 __all__ = ["open_source", "read_table"]
@@ -33,7 +39,9 @@ _QUERY = re.compile(r"\s*(select|with|from)\s", re.IGNORECASE)
 _KINDS = {
     ".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
+    ".xlsx": "sheet", ".ods": "sheet", ".db": "sqlite", ".sqlite": "sqlite", ".sqlite3": "sqlite",
 }  # fmt: skip
+_TEXT_KINDS = ("csv", "tsv", "json", "jsonl")
 
 #: How a stream begins that is not text.
 _BEGINNINGS = {
@@ -49,9 +57,10 @@ def open_source(
     given: Any,
     *,
     id: str | None = None,  # noqa: A002 - the name that users know
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     glob: str | None = None,
     lines: bool = False,
+    encoding: str | None = None,
     threads: int | None = None,
     temporary: Path,
 ) -> Source:
@@ -60,19 +69,23 @@ def open_source(
     `temporary` is a folder for what has to be written down to be read twice; it must
     outlive the source.
     """
-    request = _Request(id, text, glob, lines, threads, temporary)
+    if encoding is not None:
+        check_encoding(encoding)
+    request = _Request(id, text, glob, lines, encoding, threads, temporary)
     if isinstance(given, str | os.PathLike):
         return _open_named(os.fsdecode(given), request)
     if isinstance(given, list | tuple) and given and isinstance(given[0], os.PathLike):
         paths = [os.fsdecode(path) for path in given]
         return _open_files(find_files(paths, glob), f"{len(paths)} paths", request)
     request.refuse_file_options(f"a {type(given).__name__}")
-    part = part_of_object(given, temporary)
+    part = part_of_object(given, temporary, named_id=id is not None)
+    is_indexed = isinstance(part, PandasPart)
     return Source(
         part.name,
         [part],
-        id_column=id,
+        id_column=part.index if isinstance(part, PandasPart) else id,
         text_column=text,
+        guess_id=not is_indexed,
         ids_are_unique=isinstance(given, Mapping),
         temporary=temporary,
     )
@@ -80,11 +93,11 @@ def open_source(
 
 def read_table(given: str, *, temporary: Path) -> pa.Table:
     """All columns and rows of one table file, or of a SQL query; a bad row is an error."""
-    request = _Request(None, None, None, False, None, temporary)
+    request = _Request(None, None, None, False, None, None, temporary)
     part = _open_one_table(given, request)
 
     def reject(record: str, reason: str) -> None:
-        raise UnreadableError(f"{given}, {record}: {reason}. Mend the table.")
+        raise UnreadableError(f"{given}, {record}: {reason}. Fix the table.")
 
     return pa.Table.from_batches(part.batches(None, reject), part.schema)
 
@@ -94,11 +107,15 @@ class _Request:
     """What was asked for besides the input itself."""
 
     id: str | None
-    text: str | None
+    text: str | Sequence[str] | None
     glob: str | None
     lines: bool
+    encoding: str | None
     threads: int | None
     temporary: Path
+    #: Told with the results: what was decided about the files.
+    notes: list[str] = field(default_factory=list)
+    encodings: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def database(self) -> Database:
@@ -110,10 +127,27 @@ class _Request:
         return Database(self.temporary, self.threads, most_memory=2**28)
 
     def refuse_file_options(self, name: str) -> None:
-        """`lines` and `glob` are about files."""
-        if self.lines or self.glob is not None:
-            option = "lines" if self.lines else "glob"
-            raise SourceError(f"{option} is about files, and {name} was given. Leave it out.")
+        """`lines`, `glob` and `encoding` are about files."""
+        for option in ("lines", "glob", "encoding"):
+            if getattr(self, option):
+                raise SourceError(f"{option} is about files, and {name} was given. Leave it out.")
+
+    def encoding_of(self, path: str, shown: str) -> str | None:
+        """What a file has to be decoded by, where UTF-8 and marks are not enough."""
+        if self.encoding is None:
+            return None
+        try:
+            found = detected(path, shown) if self.encoding == AUTO else self.encoding
+        except (OSError, pa.ArrowException):
+            return None  # whoever reads it will say so
+        if found is not None:
+            self.encodings[shown] = found
+        return found
+
+    def told(self) -> dict[str, Any]:
+        """What was decided about the files."""
+        told: dict[str, Any] = {"notes": self.notes} if self.notes else {}
+        return told | ({"encodings": self.encodings} if self.encodings else {})
 
     def refuse_columns(self, name: str) -> None:
         """Text files have no columns."""
@@ -130,7 +164,7 @@ def _open_named(given: str, request: _Request) -> Source:
         return _open_standard_input(request)
     if _QUERY.match(given) and not os.path.lexists(given):
         request.refuse_file_options("a query")
-        part = run_query(request.database.connection, given, request.temporary)
+        part = run_query(request.database, given, request.temporary)
         return Source(
             part.name,
             [part],
@@ -143,9 +177,9 @@ def _open_named(given: str, request: _Request) -> Source:
 
 def _open_one_table(given: str, request: _Request) -> Part:
     if _QUERY.match(given) and not os.path.lexists(given):
-        return run_query(request.database.connection, given, request.temporary)
+        return run_query(request.database, given, request.temporary)
     paths = list(find_files([given], None).paths.items())
-    if len(paths) != 1 or bare_ending(paths[0][1]) not in _KINDS:
+    if len(paths) != 1 or not _is_table(paths[0][1]):
         raise SourceError(
             f"{given} is not one table. Give one file that ends in "
             f"{', '.join(_KINDS)}, or a SQL query."
@@ -157,21 +191,53 @@ def _open_one_table(given: str, request: _Request) -> Part:
 def _open_files(files: Files, name: str, request: _Request) -> Source:
     if request.lines:
         return _open_lines(files, name, request)
-    tables = [path for path in files.paths.values() if bare_ending(path) in _KINDS]
-    if files.folder is not None or not tables:
+    if files.folder is not None:
+        return _open_folder(files, name, request)
+    tables = [path for path in files.paths.values() if _is_table(path)]
+    if not tables:
         return _open_texts(files, name, request)
     texts = [path for path in files.paths.values() if path not in tables]
     if texts:
         raise SourceError(
             f"{name} holds tables, such as {tables[0]!r}, and other files, such as {texts[0]!r}. "
-            "Give one or the other, or a folder: there every file is a document."
+            "Give one or the other, or a folder: there the larger part is taken."
         )
     return _open_tables(files, name, request)
 
 
+def _is_table(path: str) -> bool:
+    file, inner = inside(path)
+    return inner is not None or bare_ending(file) in _KINDS
+
+
+def _open_folder(files: Files, name: str, request: _Request) -> Source:
+    """A table in parts, or documents; where it is mixed, what is left is told."""
+    division = divided(files.paths)
+    if not division.is_table:
+        reason = "a table among texts: give it by itself, or choose with a glob"
+        left = [(shown, reason) for shown in division.left]
+        files = replace(files, paths=division.taken, left_out=[*files.left_out, *left])
+        return _open_texts(files, name, request)
+    if division.left:
+        request.notes.append(
+            f"{name} was read as one table, its parts: {_some(division.taken)}. "
+            f"Left: {_some(division.left)}. A glob chooses otherwise."
+        )
+    return _open_tables(replace(files, paths=division.taken), name, request)
+
+
+def _some(names: Iterable[str]) -> str:
+    """The first few names, and how many there are more."""
+    listed = list(names)
+    more = f" and {len(listed) - 3:,} more" if len(listed) > 3 else ""
+    return ", ".join(listed[:3]) + more
+
+
 def _open_texts(files: Files, name: str, request: _Request) -> Source:
     request.refuse_columns(name)
-    part = TextFilesPart(name, files.paths, files.left_out)
+    found = {shown: request.encoding_of(path, shown) for shown, path in files.paths.items()}
+    encodings = {shown: encoding for shown, encoding in found.items() if encoding is not None}
+    part = TextFilesPart(name, files.paths, files.left_out, encodings)
     return Source(
         name,
         [part],
@@ -180,18 +246,20 @@ def _open_texts(files: Files, name: str, request: _Request) -> Source:
         ids_are_unique=True,
         is_folder=files.folder is not None,
         has_columns=False,
+        notes=request.told(),
         temporary=request.temporary,
     )
 
 
 def _open_lines(files: Files, name: str, request: _Request) -> Source:
     request.refuse_columns(name)
-    parts = [LinesPart(path, shown) for shown, path in files.paths.items()]
+    paths = {shown: _in_utf_8(path, shown, request) for shown, path in files.paths.items()}
     return Source(
         name,
-        parts,
+        [LinesPart(path, shown) for shown, path in paths.items()],
         text_column="text",
         unreadable=files.left_out,
+        notes=request.told(),
         temporary=request.temporary,
     )
 
@@ -215,22 +283,80 @@ def _open_tables(files: Files, name: str, request: _Request) -> Source:
         id_column=request.id,
         text_column=request.text,
         unreadable=unreadable,
+        notes=request.told(),
         temporary=request.temporary,
     )
 
 
 def _open_table(path: str, name: str, request: _Request) -> Part:
-    kind = _KINDS[bare_ending(path)]
-    if kind in ("csv", "tsv"):
-        delimiter = "\t" if kind == "tsv" else None
-        return DelimitedPart(request.csv_database, path, name, delimiter=delimiter)
-    if kind in ("json", "jsonl"):
-        return JsonPart(request.database, path, name, lines=kind == "jsonl")
-    if compression_of(path) is not None:
+    path, inner = inside(path)
+    kind = _KINDS.get(bare_ending(path), "")
+    if kind not in ("csv", "tsv", "json", "jsonl") and compression_of(path) is not None:
         path = _decompressed(path, name, request.temporary)
+    if inner is not None or kind in ("sheet", "sqlite"):
+        return _open_inside(path, inner, kind, name, request)
+    if kind in _TEXT_KINDS:
+        return _open_text_table(_in_utf_8(path, name, request), kind, name, request)
     if kind == "arrow":
         return ArrowFilePart(path, name)
     return ParquetPart(request.database, path, name)
+
+
+def _open_text_table(path: str, kind: str, name: str, request: _Request) -> Part:
+    if _holds_nothing(path, kind):
+        return _without_rows(name, request)
+    if kind in ("csv", "tsv"):
+        delimiter = "\t" if kind == "tsv" else None
+        return DelimitedPart(request.csv_database, path, name, delimiter=delimiter)
+    return JsonPart(request.database, path, name, lines=kind == "jsonl", id_column=request.id)
+
+
+def _holds_nothing(path: str, kind: str) -> bool:
+    """Whether there is no byte, no more than white space, or in JSON an empty list."""
+    try:
+        with open_bytes(path) as file:
+            head = file.read(64)
+    except (OSError, pa.ArrowException):
+        return False  # whoever reads it will say so
+    nothing = (b"", b"[]") if kind == "json" else (b"",)
+    return len(head) < 64 and b"".join(head.removeprefix(BOM_UTF8).split()) in nothing
+
+
+def _without_rows(name: str, request: _Request) -> Part:
+    """A file of no bytes has no header, and has whatever columns are asked for."""
+    texts = [request.text] if isinstance(request.text, str) else request.text or ["text"]
+    columns = dict.fromkeys(column for column in (request.id, *texts) if column)
+    return TablePart(pa.schema([(c, pa.large_string()) for c in columns]).empty_table(), name)
+
+
+def _open_inside(path: str, inner: str | None, kind: str, name: str, request: _Request) -> Part:
+    """A sheet of a spreadsheet, or a table of a database."""
+    if kind == "sheet":
+        part = SheetPart(path, name, inner)
+        if inner is None and len(part.sheets) > 1:
+            others = ", ".join(sheet for sheet in part.sheets if sheet != part.sheet)
+            request.notes.append(
+                f"of {name} the sheet {part.sheet} was read; others are {others}, "
+                f"each named as in {name}::{part.sheets[-1]}"
+            )
+        return part
+    if is_sqlite(path):
+        return SqlitePart(path, name, inner)
+    raise UnreadableError(
+        f"{name} is no SQLite database. FILE::NAME names a table of such a database, or a sheet "
+        "of a spreadsheet (.xlsx, .ods)."
+    )
+
+
+def _in_utf_8(path: str, name: str, request: _Request) -> str:
+    """The file itself, or a copy of it in UTF-8 where its encoding is another."""
+    encoding = request.encoding_of(path, name)
+    if encoding is None:
+        return path
+    copy = _fresh_path(request.temporary)
+    copy = copy.with_suffix(bare_ending(path))
+    write_as_utf_8(path, encoding, name, copy)
+    return str(copy)
 
 
 def _decompressed(path: str, name: str, temporary: Path) -> str:
@@ -248,6 +374,8 @@ def _open_standard_input(request: _Request) -> Source:
     name = "standard input"
     if request.glob is not None:
         raise SourceError("glob is about folders, and standard input was given. Leave it out.")
+    if sys.stdin is None:
+        raise UnreadableError("standard input is closed. Pipe documents in, or name a file.")
     copy = _fresh_path(request.temporary)
     try:
         with open(copy, "wb") as target:

@@ -3,7 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
@@ -69,6 +69,11 @@ class Part(ABC):
     def number_type(self, column: str) -> pa.DataType | None:  # noqa: ARG002
         """The type of the numbers that a column of strings spells; None where it does not."""
         return None
+
+    def some_values(self, column: str) -> list[Any]:
+        """What a column holds in the first rows."""
+        batch = next(self.batches([column], lambda *_: None), None)
+        return [] if batch is None else batch.column(column).to_pylist()
 
     def cut(self, size: int) -> "list[Cut]":  # noqa: ARG002 - most can only be read from the start
         """Parts of about `size` bytes that have the same rows one after the other."""

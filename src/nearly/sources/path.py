@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from nearly.errors import MissingError, SourceError, UnreadableError
 from nearly.sources.file_name import id_of_name
 
-__all__ = ["Files", "find_files"]
+__all__ = ["Files", "find_files", "inside"]
+
+#: Between a file and the table or sheet inside of it.
+INSIDE = "::"
 
 
 @dataclass
@@ -35,7 +38,7 @@ def find_files(given: Sequence[str], glob: str | None) -> Files:
             prefix = "" if found.folder else path
             _add_folder(found, path, prefix, glob)
         else:
-            _check_regular(path)
+            _check_regular(inside(path)[0])
             found.paths.setdefault(id_of_name(path), path)
     if glob is not None and not any(map(os.path.isdir, expanded)):
         raise SourceError(
@@ -45,9 +48,20 @@ def find_files(given: Sequence[str], glob: str | None) -> Files:
     return found
 
 
+def inside(path: str) -> tuple[str, str | None]:
+    """A file, and what is named inside of it: `people.db::letters`."""
+    if INSIDE not in path or os.path.lexists(path):
+        return path, None
+    file, _, name = path.rpartition(INSIDE)
+    return file, name
+
+
 def _expand(pattern: str) -> list[str]:
     if os.path.lexists(pattern):
         return [pattern]
+    file, name = inside(pattern)
+    if name is not None:
+        return [f"{path}{INSIDE}{name}" for path in _expand(file)]
     if not wildcards.has_magic(pattern):
         raise MissingError(f"there is no file or folder {pattern!r}. Check the path.")
     found = wildcards.glob(pattern, recursive=True)
@@ -69,7 +83,7 @@ def _add_folder(found: Files, folder: str, prefix: str, glob: str | None) -> Non
         else:
             files += 1
             found.paths.setdefault(shown, os.path.join(folder, relative))
-    if not files:
+    if not files and (glob is not None or found.left_out):
         matching = f" that matches {glob!r}" if glob is not None else ""
         odd = "".join(f" {shown}: {reason}." for shown, reason in found.left_out[:3])
         raise SourceError(
@@ -133,10 +147,14 @@ def _kind(mode: int) -> str:
 
 def _pattern(glob: str) -> re.Pattern[str]:
     """A glob over relative paths; one without a slash is about the name, at any depth."""
-    if "/" not in glob:
-        glob = f"**/{glob}"
-    pieces = re.split(r"(\*\*/|\*\*|\*|\?|\[!?\]?[^\]]*\])", glob)
-    return re.compile("".join(map(_translated, pieces)), re.DOTALL)
+    anywhere = glob if "/" in glob else f"**/{glob}"
+    pieces = re.split(r"(\*\*/|\*\*|\*|\?|\[!?\]?[^\]]*\])", anywhere)
+    try:
+        return re.compile("".join(map(_translated, pieces)), re.DOTALL)
+    except re.error as error:
+        raise SourceError(
+            f"the glob {glob!r} is no pattern: {error.msg}. Write it like '*.txt' or '[a-z]*'."
+        ) from error
 
 
 def _translated(piece: str) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from nearly.arrays import spans, string_array, truths_of, whole_numbers
 from nearly.errors import SourceError, UnreadableError
 from nearly.schemas import DOCUMENTS, shaped
-from nearly.sources.column import Choice, as_numbers, cast, check_column
+from nearly.sources.column import Choice, as_numbers, cast, check_column, text_of
 from nearly.sources.part import FIRST, Noun, Part
 from nearly.sources.skipped import Skipped
 
@@ -61,7 +61,7 @@ class Reading:
         also_type: pa.DataType | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Batches of `row`, `id`, `text` and perhaps `also`; `row` counts what is read here."""
-        wanted = dict.fromkeys(c for c in (self.choice.id, self.choice.text, also) if c)
+        wanted = dict.fromkeys(c for c in (self.choice.id, *self.choice.texts, also) if c)
         for piece in self._read(parts, list(wanted), skipped):
             yield self._documents_of(piece, first_row, also, also_type, skipped)
 
@@ -72,7 +72,7 @@ class Reading:
 
     def count_rows(self, parts: Sequence[Part]) -> int:
         """How many rows there are to be read."""
-        pieces = self._read(parts, [self.choice.text], Skipped())
+        pieces = self._read(parts, list(self.choice.texts), Skipped())
         return sum(piece.batch.num_rows for piece in pieces)
 
     def check_also(self, also: str) -> None:
@@ -133,7 +133,7 @@ class Reading:
         also_type: pa.DataType | None,
         skipped: Skipped,
     ) -> pa.RecordBatch:
-        text = cast(piece.batch.column(self.choice.text), pa.large_string())
+        text = text_of(piece.batch, self.choice)
         ids = self._ids_of(piece, first_row)
         columns = [whole_numbers(piece.first, piece.batch.num_rows), ids, text]
         schema = shaped(DOCUMENTS, self.id_type)

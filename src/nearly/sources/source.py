@@ -1,16 +1,26 @@
 """A source: what the user pointed at, as batches of documents and as its own rows."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
+from nearly.errors import UnreadableError
 from nearly.sources.blocks.block import Block, blocks_of
 from nearly.sources.blocks.fingerprint import stamp_of
 from nearly.sources.blocks.portable import Spool, carry
-from nearly.sources.column import check_column, choose_columns, id_type_of, unviewed
+from nearly.sources.column import (
+    check_column,
+    choose_columns,
+    facts_of,
+    id_type_of,
+    likely_id,
+    looks_unique,
+    unviewed,
+)
 from nearly.sources.part import Cut, Part, bytes_of_file
 from nearly.sources.reader import Reading
 from nearly.sources.skipped import Skipped
@@ -27,11 +37,13 @@ class Source:
         parts: Sequence[Part],
         *,
         id_column: str | None = None,
-        text_column: str | None = None,
+        text_column: str | Sequence[str] | None = None,
+        guess_id: bool = True,
         ids_are_unique: bool = False,
         is_folder: bool = False,
         has_columns: bool = True,
         unreadable: Sequence[tuple[str, str]] = (),
+        notes: Mapping[str, Any] | None = None,
         temporary: Path,
     ) -> None:
         self.name = name
@@ -40,8 +52,10 @@ class Source:
         self.columns: tuple[str, ...] = tuple(self.schema.names) if has_columns else ()
         self._parts = parts
         self._unreadable = unreadable
+        self._notes = notes or {}
+        self._guess_id = guess_id
         self._temporary = temporary
-        choice = choose_columns(self.schema, name, id_column, text_column)
+        choice = choose_columns(self.schema, name, id_column, text_column, guess_id=guess_id)
         self.ids_are_unique = ids_are_unique or choice.id is None
         self.id_type: pa.DataType = self._find_id_type(choice.id)
         self._reading = Reading(
@@ -85,6 +99,22 @@ class Source:
         kinds = {name: self._number_type(name) for name in self.schema.names}
         number_types = {name: kind for name, kind in kinds.items() if kind is not None}
         return blocks_of(cuts, size, self._reading, number_types, self._unreadable)
+
+    def facts(self) -> dict[str, Any]:
+        """What was decided about the input: columns, encodings, files that were left."""
+        choice = self._reading.choice
+        columns = {**facts_of(choice), "likely_id": self._likely_id()} if self.columns else {}
+        return {**columns, **self._notes}
+
+    def _likely_id(self) -> str | None:
+        """A column that nobody named and that may be the id: its first values are unique."""
+        found = likely_id(self.schema, self._reading.choice)
+        if found is None or not self._guess_id or found not in self._parts[0].schema.names:
+            return None
+        try:
+            return found if looks_unique(self._parts[0].some_values(found)) else None
+        except UnreadableError:
+            return None
 
     def stamp(self) -> str:
         """Sixteen hex digits that are others wherever the rows may be."""

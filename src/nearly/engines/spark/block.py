@@ -53,8 +53,11 @@ def _blocks_of_frame(source: Any) -> RDD[Block]:
     be spelt out one by one, and packed cells would go through Spark's slow writer of rows. They
     are kept: computed again, a frame may give its rows in another order.
     """
+    batches = arrow_batches(source.frame)
+    if not batches.getNumPartitions():  # as of a frame that Spark knows to be empty
+        return whole(batches.context.parallelize([source.partitions.block_of(0, [])], 1))
     step = partial(_block_of_batches, source.partitions)
-    blocks = kept(whole(arrow_batches(source.frame).mapPartitionsWithIndex(step)))
+    blocks = kept(whole(batches.mapPartitionsWithIndex(step)))
     return _with_first_rows(blocks) if source.needs_row_counts else blocks
 
 

@@ -60,7 +60,7 @@ def load(
     plan, signed, tallies = _sign(blocks, plan)
     _list(signed, signed_block.listed_skips, [tally.skipped for tally in tallies], skipped)
     total = _sum(tallies)
-    if total.documents == 0:
+    if total.documents == 0 and len(skipped):
         raise nothing_read(source, skipped)
     repeats, again, copies = _repeats(signed, plan)
     if sum(again):

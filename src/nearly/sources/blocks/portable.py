@@ -14,6 +14,7 @@ import pyarrow.ipc as ipc
 
 from nearly.errors import SourceError, UnreadableError
 from nearly.sources import column
+from nearly.sources.formats.soundness import NOT_UTF_8, checked
 from nearly.sources.part import Cut, Part, Reject
 from nearly.sources.reader import Reading
 
@@ -86,7 +87,7 @@ class _CarriedPart(Part):
 
     def batches(
         self,
-        columns: Sequence[str] | None,  # noqa: ARG002
+        columns: Sequence[str] | None,
         reject: Reject,
     ) -> Iterator[pa.RecordBatch]:
         waiting = self._notes.rejected[::-1]
@@ -94,7 +95,7 @@ class _CarriedPart(Part):
         for batch in ipc.open_stream(self._rows.read()):
             while waiting and waiting[-1][0] <= given:
                 reject(*waiting.pop()[1:])
-            yield batch
+            yield checked(batch, columns, self.name)[0]
             given += batch.num_rows
         while waiting:
             reject(*waiting.pop()[1:])
@@ -102,7 +103,7 @@ class _CarriedPart(Part):
             raise self._notes.failure
 
     def why_null(self, row: int) -> str:
-        return self._notes.why_null[row]
+        return self._notes.why_null.get(row, NOT_UTF_8)
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ class _Packing:
             self._close()
         import pyarrow.compute as pc  # slow to import, and needed only where blocks are sent
 
-        texts = column.cast(batch.column(self._reading.choice.text), pa.large_string())
+        texts = column.text_of(batch, self._reading.choice)
         for i in pc.indices_nonzero(texts.is_null()).to_pylist() if texts.null_count else ():
             row = self._first + self._rows + i
             self._notes.why_null[row] = self._origin.why_null(row)

@@ -2,14 +2,14 @@
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.ipc as ipc
 
 from nearly.errors import UnreadableError
-from nearly.sources import part
+from nearly.sources.formats.soundness import NOT_UTF_8, check_names, checked
 from nearly.sources.part import Part, Reject, sliced
 
 __all__ = ["ArrowFilePart", "TablePart", "spool"]
@@ -17,7 +17,25 @@ __all__ = ["ArrowFilePart", "TablePart", "spool"]
 _FILE_MAGIC = b"ARROW1"
 
 
-class TablePart(Part):
+class _ArrowPart(Part):
+    """Arrow data of which nothing is believed before it is checked."""
+
+    def _checked(
+        self, stored: Iterable[pa.RecordBatch], columns: Sequence[str] | None
+    ) -> Iterator[pa.RecordBatch]:
+        first = 0
+        self._bad_rows: set[int] = set()
+        for batch in stored:
+            sound, bad = checked(batch, columns, self.name)
+            self._bad_rows.update(first + row for row in bad)
+            yield from sliced(sound)
+            first += batch.num_rows
+
+    def why_null(self, row: int) -> str:
+        return NOT_UTF_8 if row in self._bad_rows else super().why_null(row)
+
+
+class TablePart(_ArrowPart):
     """A table in memory."""
 
     in_memory = True
@@ -25,17 +43,18 @@ class TablePart(Part):
     def __init__(self, table: pa.Table, name: str) -> None:
         self.name = name
         self.schema = table.schema
+        check_names(self.schema, name)
         self._table = table
 
     def batches(
         self,
-        columns: Sequence[str] | None,  # noqa: ARG002 - unused columns cost nothing
+        columns: Sequence[str] | None,
         reject: Reject,  # noqa: ARG002
     ) -> Iterator[pa.RecordBatch]:
-        yield from self._table.to_batches(max_chunksize=part.BATCH_ROWS)
+        return self._checked(self._table.to_batches(), columns)
 
 
-class ArrowFilePart(Part):
+class ArrowFilePart(_ArrowPart):
     """One Arrow IPC file, in the file or the stream format.
 
     It is read and not mapped: a mapped file counts against a limit on memory.
@@ -46,15 +65,15 @@ class ArrowFilePart(Part):
         self.path = os.path.abspath(path)
         with _Opened(self.path, name) as reader:
             self.schema = reader.schema
+        check_names(self.schema, name)
 
     def batches(
         self,
-        columns: Sequence[str] | None,  # noqa: ARG002
+        columns: Sequence[str] | None,
         reject: Reject,  # noqa: ARG002
     ) -> Iterator[pa.RecordBatch]:
         with _Opened(self.path, self.name) as reader:
-            for batch in _stored_batches(reader):
-                yield from sliced(batch)
+            yield from self._checked(_stored_batches(reader), columns)
 
 
 def spool(reader: pa.RecordBatchReader, name: str, temporary: Path) -> ArrowFilePart:
@@ -62,7 +81,7 @@ def spool(reader: pa.RecordBatchReader, name: str, temporary: Path) -> ArrowFile
     path = os.path.join(tempfile.mkdtemp(dir=temporary), "stream.arrow")
     with ipc.new_file(path, reader.schema) as writer:
         for batch in reader:
-            writer.write_batch(batch)
+            writer.write_batch(checked(batch, None, name)[0])
     return ArrowFilePart(path, name)
 
 

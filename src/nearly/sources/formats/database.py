@@ -37,6 +37,21 @@ class Database:
     @cached_property
     def connection(self) -> duckdb.DuckDBPyConnection:
         """It spills below the folder."""
+        return duckdb.connect(config=self._config())
+
+    @cached_property
+    def reading_connection(self) -> duckdb.DuckDBPyConnection:
+        """For what strangers wrote: its own database is read-only, its settings are locked."""
+        path = os.path.join(tempfile.mkdtemp(dir=self._folder), "empty.duckdb")
+        duckdb.connect(path).close()  # only a database that exists can be opened read-only
+        locked = {
+            "allow_community_extensions": False,
+            "allow_persistent_secrets": False,
+            "lock_configuration": True,
+        }
+        return duckdb.connect(path, read_only=True, config=self._config() | locked)
+
+    def _config(self) -> dict[str, Any]:
         memory = min(self._most_memory, available_memory() // 4)
         config: dict[str, Any] = {
             "arrow_large_buffer_size": True,
@@ -48,7 +63,7 @@ class Database:
         }
         if self._threads is not None:
             config["threads"] = self._threads
-        return duckdb.connect(config=config)
+        return config
 
     def plain_path(self, path: str) -> str:
         """A path that DuckDB takes literally: no wildcards, no bytes that are not UTF-8."""

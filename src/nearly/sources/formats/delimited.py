@@ -4,10 +4,12 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 
+from nearly.errors import SourceError
 from nearly.sources.formats.careful_csv import CarefulCsv
 from nearly.sources.formats.database import Database
 from nearly.sources.formats.quick_csv import QuickCsv
@@ -17,6 +19,9 @@ __all__ = ["DelimitedPart"]
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+
+#: No table that was meant to be one has more.
+MOST_COLUMNS = 10_000
 
 
 class DelimitedPart(Part):
@@ -29,6 +34,11 @@ class DelimitedPart(Part):
         self.path = os.path.abspath(path)
         self._careful = CarefulCsv(self.path, name, delimiter=delimiter)
         self.schema = self._careful.schema
+        if len(self.schema) > MOST_COLUMNS:
+            raise SourceError(
+                f"{name} has {len(self.schema):,} columns, and at most {MOST_COLUMNS:,} are read. "
+                "Check its delimiter, or give the columns that matter as another file."
+            )
         self._quick = QuickCsv(database, self.path, self.schema, delimiter=self._careful.delimiter)
 
     def batches(self, columns: Sequence[str] | None, reject: Reject) -> Iterator[pa.RecordBatch]:
@@ -47,6 +57,10 @@ class DelimitedPart(Part):
     @cached_property
     def _quick_is_faithful(self) -> bool:
         return self._quick.is_faithful()
+
+    def some_values(self, column: str) -> list[Any]:
+        index = self.schema.names.index(column)
+        return [row[index] or None for row in self._careful.sample]
 
     def number_type(self, column: str) -> pa.DataType | None:
         index = self.schema.names.index(column)

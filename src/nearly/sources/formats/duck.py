@@ -1,26 +1,32 @@
-"""What DuckDB reads: Parquet and JSON files, and SQL queries."""
+"""What DuckDB reads: Parquet and JSON files."""
 
 import copy
 import itertools
 import os
+import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Literal
 
 import duckdb
 import pyarrow as pa
 
-from nearly.errors import SourceError, UnreadableError
+from nearly.errors import UnreadableError
 from nearly.sources import part
-from nearly.sources.formats.arrow import ArrowFilePart, spool
+from nearly.sources.column import ID_NAMES
 from nearly.sources.formats.database import Database
 from nearly.sources.part import Cut, Part, Reject
 
-__all__ = ["JsonPart", "ParquetPart", "run_query"]
+__all__ = ["JsonPart", "ParquetPart", "first_lines"]
 
 #: Types that DuckDB reads into the strings of JSON. They stay strings: a date or an
 #: identifier that is read and written again would not be spelt as it was.
 _SPELT = ("DATE", "TIME", "TIMESTAMP", "UUID", "JSON")
+
+#: Types that cannot hold every number of a JSON file.
+_ROUNDED = ("DOUBLE", "HUGEINT", "UHUGEINT")
+
+#: How names end that DuckDB made up for columns that differ from others in case alone.
+_NUMBERED = re.compile(r"_\d+$")
 
 #: The column in which DuckDB gives the number of a row in its Parquet file.
 _ROW_NUMBER = "file_row_number"
@@ -38,6 +44,8 @@ class _DuckPart(Part):
         with self._translated():
             cursor = database.connection.cursor()
             self.schema = self._relation(cursor).limit(0).to_arrow_reader(1).schema
+            #: The columns as DuckDB calls them.
+            self._names: list[str] = self.schema.names
 
     @property
     def _plain_path(self) -> str:
@@ -58,11 +66,15 @@ class _DuckPart(Part):
         try:
             with self._translated():
                 relation = self._relation(cursor)
-                present = [c for c in columns or () if c in self.schema.names]
-                chosen = present or self.schema.names
-                relation = relation.select(*map(duckdb.ColumnExpression, chosen))
+                names = self.schema.names
+                present = [i for i, name in enumerate(names) if name in (columns or ())]
+                chosen = present or range(len(names))
+                relation = relation.select(
+                    *(duckdb.ColumnExpression(self._names[i]) for i in chosen)
+                )
                 with relation.to_arrow_reader(part.BATCH_ROWS) as reader:
-                    yield from reader
+                    for batch in reader:
+                        yield batch.rename_columns([names[i] for i in chosen])
         finally:
             cursor.close()
 
@@ -73,6 +85,27 @@ class ParquetPart(_DuckPart):
     knows_length = True
     #: Where the range ends; it begins at `first`.
     _end: int | None = None
+
+    def __init__(self, database: Database, path: str, name: str) -> None:
+        super().__init__(database, path, name)
+        if any(map(_NUMBERED.search, self._names)):
+            names = self._names_in_file()
+            fields = zip(self.schema, names, strict=True)
+            self.schema = pa.schema(
+                [field.with_name(own) for field, own in fields], self.schema.metadata
+            )
+
+    def _names_in_file(self) -> list[str]:
+        """DuckDB calls `id` beside `ID` by another name, `id_1`."""
+        with self._translated():
+            cursor = self._database.connection.cursor()
+            rows = iter(
+                cursor.execute(
+                    "SELECT name, num_children FROM parquet_schema(?)", [self._plain_path]
+                ).fetchall()
+            )
+        _, count = next(rows)
+        return [_next_column(rows) for _ in range(count or 0)]
 
     def _relation(self, cursor: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
         if self._end is None:
@@ -116,12 +149,29 @@ class ParquetPart(_DuckPart):
             ).fetchall()
 
 
+def _next_column(rows: Iterator[tuple[str, int | None]]) -> str:
+    """The name of the next column, past all that is nested in it."""
+    name, children = next(rows)
+    for _ in range(children or 0):
+        _next_column(rows)
+    return name
+
+
 class JsonPart(_DuckPart):
     """One JSON file: an array of objects, or an object a line, of which broken ones are null."""
 
     _columns: dict[str, str] | None = None
 
-    def __init__(self, database: Database, path: str, name: str, *, lines: bool) -> None:
+    def __init__(
+        self,
+        database: Database,
+        path: str,
+        name: str,
+        *,
+        lines: bool,
+        id_column: str | None = None,
+    ) -> None:
+        self._id_column = id_column
         self._format: Literal["newline_delimited", "auto"] = (
             "newline_delimited" if lines else "auto"
         )
@@ -154,34 +204,16 @@ class JsonPart(_DuckPart):
                 f"{self.name} holds JSON that is no table. "
                 'Each line, or each element of one array, must be an object {"text": "…"}.'
             )
-        return {n: "VARCHAR" if kind.startswith(_SPELT) else kind for n, kind in found.items()}
+        return {name: self._type_of(name, kind) for name, kind in found.items()}
+
+    def _type_of(self, name: str, kind: str) -> str:
+        """Ids are spelled as they stand: as doubles, long ones would become one and the same."""
+        is_id = name == self._id_column or name.lower() in ID_NAMES
+        spelt = (*_SPELT, *_ROUNDED) if is_id else _SPELT
+        return "VARCHAR" if kind.startswith(spelt) else kind
 
     def why_null(self, row: int) -> str:
         return "null text, or not valid JSON" if self._lines else super().why_null(row)
-
-
-def run_query(connection: duckdb.DuckDBPyConnection, query: str, temporary: Path) -> ArrowFilePart:
-    """The result of a query, written down once: asked again, it might come in another order."""
-    _check_one_select(connection, query)
-    cursor = connection.cursor()
-    try:
-        with cursor.sql(query).to_arrow_reader(part.BATCH_ROWS) as reader:
-            return spool(reader, "the query", temporary)
-    except (duckdb.Error, pa.ArrowException, OSError) as error:
-        raise SourceError(f"the query failed. {_first_lines(error)}") from error
-    finally:
-        cursor.close()
-
-
-def _check_one_select(connection: duckdb.DuckDBPyConnection, query: str) -> None:
-    try:
-        statements = connection.extract_statements(query)
-    except duckdb.Error as error:
-        raise SourceError(f"the query is not valid SQL. {_first_lines(error)}") from error
-    kinds = [statement.type for statement in statements]
-    if kinds != [duckdb.StatementType.SELECT]:
-        given = ", ".join(kind.name for kind in kinds)
-        raise SourceError(f"the query is {given}; give exactly one SELECT, which changes nothing.")
 
 
 class _Translated:
@@ -196,12 +228,12 @@ class _Translated:
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, duckdb.Error | pa.ArrowException | OSError):
-            reason = _first_lines(error).replace(self._path, self._name)
+            reason = first_lines(error).replace(self._path, self._name)
             if "maximum_object_size" in reason:
                 reason += " Give so long a text a file of its own, or use Parquet."
             raise UnreadableError(f"{self._name} cannot be read. {reason}") from error
 
 
-def _first_lines(error: BaseException) -> str:
+def first_lines(error: BaseException) -> str:
     """The part of DuckDB's message that speaks of the input."""
     return " ".join(line.strip() for line in str(error).splitlines()[:4] if line.strip())

@@ -68,9 +68,9 @@ def encoding_of(head: bytes) -> str:
     return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), "utf-8")
 
 
-def decode(data: bytes) -> str:
-    """The text of a whole file."""
-    encoding = encoding_of(data[:4])
+def decode(data: bytes, encoding: str | None = None) -> str:
+    """The text of a whole file, by its mark, or in an encoding that is known."""
+    encoding = encoding or encoding_of(data[:4])
     if encoding.startswith("utf-8") and b"\0" in data:
         raise NotTextError(f"binary: a NUL byte at offset {data.index(0)}")
     try:
@@ -80,6 +80,8 @@ def decode(data: bytes) -> str:
             f"not valid {encoding.removesuffix('-sig').upper()}: "
             f"byte 0x{error.object[error.start]:02x} at offset {error.start}"
         ) from None
+    except UnicodeError as error:  # of a few encodings, without a place
+        raise NotTextError(f"not valid {encoding}: {error}") from None
 
 
 def without_surrogates(value: str) -> bool:

@@ -1,6 +1,8 @@
 """Python objects: lists, dicts, and everything that speaks Arrow, such as data frames."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +15,26 @@ from nearly.sources.formats.arrow import TablePart, spool
 from nearly.sources.formats.encoding import without_surrogates
 from nearly.sources.part import Part, Reject
 
-__all__ = ["StringsPart", "part_of_object"]
+__all__ = ["PandasPart", "StringsPart", "Texts", "part_of_object", "texts"]
 
 #: Objects of these packages hold their data in memory: asked twice, they answer the same.
 _IN_MEMORY = ("pandas", "polars", "pyarrow")
 
-#: The column that pandas makes of an index that has no name.
-_NAMELESS_INDEX = "__index_level_0__"
+
+@dataclass(frozen=True)
+class Texts:
+    """Strings that are texts, whatever files are called like them."""
+
+    given: Sequence[str | None]
+
+
+def texts(given: Iterable[str | None]) -> Texts:
+    """Strings that are the documents themselves, even where each is also the name of a file."""
+    if isinstance(given, str | bytes):
+        raise SourceError(
+            f"one {type(given).__name__} was given to texts(). Give a list of strings: texts([…])."
+        )
+    return Texts(list(given))
 
 
 class StringsPart(Part):
@@ -60,28 +75,82 @@ class StringsPart(Part):
             ) from None
 
 
-def part_of_object(given: Any, temporary: Path) -> Part:
-    """Whatever Python object was given, as something to read."""
+class PandasPart(TablePart):
+    """A pandas frame; the label of a row in its index is the id."""
+
+    def __init__(self, table: pa.Table, name: str, *, index: str | None) -> None:
+        super().__init__(table, name)
+        #: The column of the index; None where the labels are the row numbers.
+        self.index = index
+
+
+def part_of_object(given: Any, temporary: Path, *, named_id: bool = False) -> Part:
+    """Whatever Python object was given, as something to read; an id column may be named."""
+    if isinstance(given, Texts):
+        return StringsPart(given.given, None, "the list")
     if isinstance(given, Mapping):
         return _part_of_mapping(given)
     if type(given).__module__.startswith("polars") and hasattr(given, "collect"):
         given = given.collect()
     try:
+        if type(given).__module__.startswith("pandas"):
+            return _part_of_pandas(given, named_id=named_id)
         if hasattr(given, "__arrow_c_stream__"):
             return _part_of_stream(given, temporary)
         if hasattr(given, "__arrow_c_array__"):
             return _part_of_array(given)
-    except (pa.ArrowException, UnicodeEncodeError) as error:
+    except (pa.ArrowException, TypeError, ValueError) as error:
         raise SourceError(
             f"the {type(given).__name__} cannot be turned into Arrow. {error}. "
-            "Give each column values of one type."
+            "Give each column a name of its own, and values of one type."
         ) from error
     if isinstance(given, Sequence) and not isinstance(given, bytes | bytearray):
+        _refuse_names_of_files(given)
         return StringsPart(given, None, f"the {type(given).__name__}")
     raise SourceError(
         f"a {type(given).__name__} was given. Give a path, a query, a list of strings, "
         "a dict of id and text, or a pandas, polars or Arrow table."
     )
+
+
+def _refuse_names_of_files(given: Sequence[Any]) -> None:
+    """Whoever gives the names of files means the files, or has to say so."""
+    if given and all(isinstance(name, str) and os.path.isfile(name) for name in given):
+        raise SourceError(
+            f"every string of the {type(given).__name__} is the name of a file, such as "
+            f"{given[0]!r}. To read the files, give paths: [Path(name) for name in names]. "
+            "To compare the names themselves, give nearly.texts(names)."
+        )
+
+
+def _part_of_pandas(given: Any, *, named_id: bool) -> Part:
+    """The index comes along as a column, except where its labels are the row numbers."""
+    kind = type(given).__name__
+    name = f"the {kind}"
+    if kind == "Series":
+        given = given.to_frame("text")
+    if not hasattr(given, "columns"):  # an index or an array of pandas
+        return TablePart(pa.table({"text": pa.array(given)}), name)
+    repeated = given.columns[given.columns.duplicated()]
+    if len(repeated):
+        raise SourceError(
+            f"several columns of {name} are called {repeated[0]!r}. Give them different names."
+        )
+    if len(given) == 0:  # pandas takes an empty column for one of numbers
+        given = given.astype(object)
+    levels = given.index.names
+    if named_id:  # an index that has a name is a column like others
+        keep = any(level is not None for level in levels)
+        return TablePart(pa.Table.from_pandas(given, preserve_index=keep), name)
+    if len(levels) > 1:
+        raise SourceError(
+            f"the index of {name} has {len(levels)} levels, and an id is one number or string. "
+            "Name the column of the ids, as in id='name', or give frame.reset_index()."
+        )
+    is_count = levels[0] is None and getattr(given.index, "start", None) == 0
+    is_count = is_count and given.index.step == 1
+    table = pa.Table.from_pandas(given, preserve_index=not is_count)
+    return PandasPart(table, name, index=None if is_count else table.column_names[-1])
 
 
 def _part_of_mapping(given: Mapping[Any, Any]) -> Part:
@@ -110,8 +179,6 @@ def _part_of_stream(given: Any, temporary: Path) -> Part:
         if not kind.__name__.endswith(("Series", "Array")):
             raise
         table = pa.table({"text": pa.chunked_array(given)})
-    if _NAMELESS_INDEX in table.column_names:
-        table = table.drop_columns(_NAMELESS_INDEX).replace_schema_metadata()
     return TablePart(table, name)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from nearly.sources.blocks.block import Block
-from nearly.sources.column import choose_columns, id_type_of, unviewed
+from nearly.sources.column import choose_columns, facts_of, id_type_of, unviewed
 from nearly.sources.formats.arrow import TablePart
 from nearly.sources.reader import Reading
 
@@ -40,14 +40,14 @@ class LazyFrameSource:
         *,
         name: str = "the DataFrame",
         id_column: str | None,
-        text_column: str | None,
+        text_column: str | Sequence[str] | None,
     ) -> None:
         self.name = name
         self.frame = frame
         self.schema = pa.schema([f.with_type(unviewed(f.type)) for f in schema])
         self.columns = tuple(self.schema.names)
         choice = choose_columns(self.schema, self.name, id_column, text_column)
-        self.looked_at = (choice.id, choice.text)
+        self.looked_at = (choice.id, *choice.texts)
         self.ids_are_unique = choice.id is None
         self.needs_row_counts = choice.id is None
         kind = pa.int64() if choice.id is None else self.schema.field(choice.id).type
@@ -63,16 +63,20 @@ class LazyFrameSource:
         )
         self.partitions = Partitions(reading)
 
+    def facts(self) -> dict[str, Any]:
+        """Which columns were taken, and what nobody named of it."""
+        return facts_of(self.partitions.reading.choice)
+
     def with_frame(self, narrower: Any) -> "LazyFrameSource":
         """The same documents of a frame that has only the columns that are looked at."""
-        id_column, text_column = self.looked_at
+        id_column, *texts = self.looked_at
         fields = [self.schema.field(name) for name in self.looked_at if name]
         return LazyFrameSource(
             narrower,
             pa.schema(fields),
             name=self.name,
             id_column=id_column,
-            text_column=text_column,
+            text_column=[name for name in texts if name],
         )
 
     def type_of(self, column: str) -> pa.DataType:

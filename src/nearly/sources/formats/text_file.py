@@ -9,10 +9,10 @@ import pyarrow as pa
 from nearly.arrays import string_array
 from nearly.errors import UnreadableError
 from nearly.sources import part
+from nearly.sources.formats.document import FORMATS, read_document
 from nearly.sources.formats.encoding import (
     NotTextError,
-    decode,
-    open_bytes,
+    bare_ending,
     open_text,
     without_surrogates,
 )
@@ -27,13 +27,18 @@ class TextFilesPart(Part):
     knows_length = True
 
     def __init__(
-        self, name: str, paths: Mapping[str, str], left_out: Sequence[tuple[str, str]] = ()
+        self,
+        name: str,
+        paths: Mapping[str, str],
+        left_out: Sequence[tuple[str, str]] = (),
+        encodings: Mapping[str, str] | None = None,
     ) -> None:
         self.name = name
         self.schema = pa.schema([("id", pa.string()), ("text", pa.large_string())])
         self._ids = list(paths)
         self._paths = paths
         self._left_out = left_out
+        self._encodings = encodings or {}
         self._is_alone = len(paths) == 1 and not left_out
         self._reasons: dict[int, str] = {}
 
@@ -82,7 +87,8 @@ class TextFilesPart(Part):
     def _with_files(
         self, paths: Mapping[str, str], left_out: Sequence[tuple[str, str]]
     ) -> "TextFilesPart":
-        some = TextFilesPart(self.name, paths, left_out)
+        encodings = {shown: e for shown, e in self._encodings.items() if shown in paths}
+        some = TextFilesPart(self.name, paths, left_out, encodings)
         some._is_alone = self._is_alone
         return some
 
@@ -94,14 +100,14 @@ class TextFilesPart(Part):
     def _text(self, row: int) -> str | None:
         path = self._paths[self._ids[row]]
         try:
-            with open_bytes(path) as file:
-                return decode(file.read())
+            return read_document(path, self._encodings.get(self._ids[row]))
         except NotTextError as error:
             reason = str(error)
         except OSError as error:
             reason = f"cannot be read: {error.strerror or error}"
         if self._is_alone:
-            raise UnreadableError(f"{self._ids[row]}: {reason}. A text file is needed.")
+            needed = "" if bare_ending(path) in FORMATS else " A text file is needed."
+            raise UnreadableError(f"{self._ids[row]}: {reason}.{needed}")
         self._reasons[row] = reason
         return None
 
