@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
@@ -69,6 +69,10 @@ class Part(ABC):
     def number_type(self, column: str) -> pa.DataType | None:  # noqa: ARG002
         """The type of the numbers that a column of strings spells; None where it does not."""
         return None
+
+    def keep_digests(self) -> Mapping[str, tuple[str, int]]:
+        """The SHA-256 and size of each file that is a document, by id, filled as it is read."""
+        return {}
 
     def cut(self, size: int) -> "list[Cut]":  # noqa: ARG002 - most can only be read from the start
         """Parts of about `size` bytes that have the same rows one after the other."""

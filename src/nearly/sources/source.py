@@ -1,7 +1,7 @@
 """A source: what the user pointed at, as batches of documents and as its own rows."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,6 +69,10 @@ class Source:
             skipped.add(record, reason)
         also_type = None if also is None else self._number_type(also)
         yield from self._reading.documents(self._parts, skipped, also=also, also_type=also_type)
+
+    def keep_digests(self) -> Mapping[str, tuple[str, int]]:
+        """The SHA-256 and size of each file of a folder, by id, filled as it is read."""
+        return self._parts[0].keep_digests()
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         """Every row with its own columns; `documents` counts the same rows in the same order."""

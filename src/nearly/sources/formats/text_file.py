@@ -1,8 +1,11 @@
 """Text files: a document a file, or a document a line."""
 
+import hashlib
 import io
 import os
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -12,6 +15,7 @@ from nearly.sources import part
 from nearly.sources.formats.encoding import (
     NotTextError,
     decode,
+    decompressed,
     open_bytes,
     open_text,
     without_surrogates,
@@ -36,6 +40,11 @@ class TextFilesPart(Part):
         self._left_out = left_out
         self._is_alone = len(paths) == 1 and not left_out
         self._reasons: dict[int, str] = {}
+        self._digests: _Digests | None = None
+
+    def keep_digests(self) -> Mapping[str, tuple[str, int]]:
+        self._digests = _Digests(self._ids)
+        return self._digests
 
     @property
     def files(self) -> Sequence[str]:
@@ -94,8 +103,7 @@ class TextFilesPart(Part):
     def _text(self, row: int) -> str | None:
         path = self._paths[self._ids[row]]
         try:
-            with open_bytes(path) as file:
-                return decode(file.read())
+            return decode(self._bytes(row, path))
         except NotTextError as error:
             reason = str(error)
         except OSError as error:
@@ -104,6 +112,44 @@ class TextFilesPart(Part):
             raise UnreadableError(f"{self._ids[row]}: {reason}. A text file is needed.")
         self._reasons[row] = reason
         return None
+
+    def _bytes(self, row: int, path: str) -> bytes:
+        if self._digests is None:
+            with open_bytes(path) as file:
+                return file.read()
+        # Whole, because what is hashed has to be what is decompressed.
+        with open(path, "rb") as raw:
+            data = raw.read()
+        self._digests.add(row, data)
+        with decompressed(io.BytesIO(data), path) as file:
+            return file.read()
+
+
+class _Digests(Mapping[str, tuple[str, int]]):
+    """A SHA-256 and a size per row: 40 bytes each, because there may be millions."""
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self._ids = ids
+        self._sums = bytearray(32 * len(ids))
+        self._sizes = array("q", [-1]) * len(ids)
+
+    def add(self, row: int, data: bytes) -> None:
+        self._sums[32 * row : 32 * row + 32] = hashlib.sha256(data).digest()
+        self._sizes[row] = len(data)
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self._ids) if self._sizes[row] >= 0}
+
+    def __getitem__(self, name: str) -> tuple[str, int]:
+        row = self._rows[name]
+        return self._sums[32 * row : 32 * row + 32].hex(), self._sizes[row]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 class LinesPart(Part):
