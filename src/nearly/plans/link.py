@@ -32,9 +32,9 @@ def choose_files(folder: Path, removed: Iterable[Found]) -> Chosen:
     is_link = {name: (folder / name).is_symlink() for row in rows for name in row[:2]}
     heirs: dict[str, str] = {}
     for path, survivor, similarity in rows:
-        if is_link[survivor] and not is_link[path] and similarity == 1:
-            if survivor not in heirs or os.path.samefile(folder / path, folder / survivor):
-                heirs[survivor] = path
+        is_same = is_link[survivor] and not is_link[path] and similarity == 1
+        if is_same and (survivor not in heirs or _is_target(folder, path, survivor)):
+            heirs[survivor] = path
     chosen = Chosen()
     for path, survivor, similarity in rows:
         heir = heirs.get(survivor, survivor)
@@ -45,3 +45,7 @@ def choose_files(folder: Path, removed: Iterable[Found]) -> Chosen:
         elif path != heir:
             chosen.removed.append((path, heir, similarity))
     return chosen
+
+
+def _is_target(folder: Path, path: str, link: str) -> bool:
+    return os.path.realpath(folder / path) == os.path.realpath(folder / link)
