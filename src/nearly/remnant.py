@@ -17,6 +17,7 @@ from typing import Final
 
 __all__ = [
     "abandon",
+    "close",
     "forget",
     "leads_to",
     "make_scratch",
@@ -40,6 +41,12 @@ def try_lock(descriptor: int, *, shared: bool = False) -> bool:
     except OSError:
         return False
     return True
+
+
+def close(descriptor: int) -> None:
+    """Close what was only locked or read: nothing that was written can be lost."""
+    with suppress(OSError):
+        os.close(descriptor)
 
 
 def leads_to(path: Path, descriptor: int) -> bool:
@@ -104,15 +111,16 @@ def make_scratch(parent: str | Path | None = None) -> Path:
         if leads_to(folder, descriptor):
             _scratch[folder] = descriptor
             return folder
-        os.close(descriptor)
+        close(descriptor)
 
 
 def remove_scratch(folder: Path) -> None:
     """Remove the folder and all that is in it; it may be gone already."""
-    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):  # some slip through
+        shutil.rmtree(folder, ignore_errors=True)
     descriptor = _scratch.pop(folder, None)
     if descriptor is not None:
-        os.close(descriptor)
+        close(descriptor)
 
 
 def _sweep(place: Path) -> None:
@@ -130,7 +138,7 @@ def _remove_if_abandoned(folder: Path) -> None:
             if was_abandoned(folder, descriptor):
                 shutil.rmtree(folder, ignore_errors=True)
         finally:
-            os.close(descriptor)
+            close(descriptor)
 
 
 def _open_folder(folder: Path) -> int:

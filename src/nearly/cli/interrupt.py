@@ -101,6 +101,6 @@ def _watch(pipe: int) -> None:
 
 
 def _report_others(dropped: "sys.UnraisableHookArgs") -> None:
-    """A stop that was dropped is no bug to report, nor is what it broke."""
-    if _requested is None:
+    """No bug to report: what a stop broke, and a temporary file that could not be closed."""
+    if _requested is None and not isinstance(dropped.exc_value, OSError):
         sys.__unraisablehook__(dropped)

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
 from nearly.errors import EngineError, MissingError, UnreadableError
+from nearly.remnant import close
 
 __all__ = [
     "File",
@@ -84,7 +85,7 @@ def open_folder(folder: str) -> Iterator[int]:
     try:
         yield descriptor
     finally:
-        os.close(descriptor)
+        close(descriptor)
 
 
 def lock_folder(descriptor: int, folder: str) -> None:
@@ -117,7 +118,7 @@ def open_file(root: int, path: str, who: str) -> Iterator[File]:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
                 raise RefusedError(f"{who} is behind a symbolic link or no folder") from error
             raise RefusedError(f"{who} cannot be opened: {error.strerror}") from error
-        stack.callback(os.close, descriptor)
+        stack.callback(close, descriptor)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise RefusedError(f"{who} is not a regular file")
         yield File(folder, name, descriptor)
@@ -132,7 +133,7 @@ def descend(stack: ExitStack, start: int, parts: list[str], *, create: bool = Fa
             with suppress(FileExistsError):
                 os.mkdir(part, dir_fd=folder)
         folder = os.open(part, flags, dir_fd=folder)
-        stack.callback(os.close, folder)
+        stack.callback(close, folder)
     return folder
 
 

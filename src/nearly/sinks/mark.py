@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from nearly.remnant import leads_to, try_lock, was_abandoned
+from nearly.remnant import close, leads_to, try_lock, was_abandoned
 
 __all__ = ["Marks", "Undo", "identity_of", "put_back", "sweep", "sync"]
 
@@ -95,7 +95,7 @@ class Marks:
             if remove:
                 with suppress(OSError):
                     os.unlink(self._path(folder))
-            os.close(descriptor)
+            close(descriptor)
         self._held.clear()
 
     @property
@@ -113,7 +113,7 @@ class Marks:
             try_lock(descriptor)
             if leads_to(path, descriptor):
                 return descriptor
-            os.close(descriptor)  # another run swept it before it was locked
+            close(descriptor)  # another run swept it before it was locked
 
     def _write(self, folder: Path, descriptor: int, content: dict[str, Any]) -> None:
         data = json.dumps(content).encode()
@@ -161,7 +161,7 @@ def _taken(mark: Path) -> Iterator[dict[str, Any]]:
         with open(descriptor, "rb", closefd=False) as file:
             yield _content(file.read(), mark)
     finally:
-        os.close(descriptor)
+        close(descriptor)
 
 
 def _content(data: bytes, mark: Path) -> dict[str, Any]:
@@ -204,4 +204,4 @@ def sync(path: Path) -> None:
     try:
         os.fsync(descriptor)
     finally:
-        os.close(descriptor)
+        close(descriptor)

@@ -1,0 +1,16 @@
+"""One warm process for all the torture of a test module."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ordeal import MEMORY, Desk, Warm
+
+
+@pytest.fixture(scope="module")
+def desk() -> Iterator[Desk]:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder, Warm(Path(folder)) as warm:
+        desk = Desk(Path(folder), warm)
+        desk.prepare()
+        yield desk
