@@ -235,7 +235,7 @@ class Deduplicated(Tabular):
         _write(rows, path, force=force, schema=self.schema)
 
     def plan(self) -> Plan:
-        """A plan to remove the files of the removed documents, where these are files of a folder."""
+        """A plan to remove the files of the removed documents, if these are files of a folder."""
         from nearly.plans.draft import make_plan
         from nearly.sources import name_of_id
 

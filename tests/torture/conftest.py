@@ -1,11 +1,11 @@
-"""One warm process for all the torture of a test module."""
+"""One warm process for all the torture of a test module; counts and seeds at the end."""
 
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ordeal import MEMORY, Desk, Warm
+from ordeal import MEMORY, SAID, Desk, Warm
 
 
 @pytest.fixture(scope="module")
@@ -14,3 +14,8 @@ def desk() -> Iterator[Desk]:
         desk = Desk(Path(folder), warm)
         desk.prepare()
         yield desk
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for line in SAID:
+        terminalreporter.write_line(line)

@@ -4,11 +4,11 @@ Before its first output in a folder is begun, a run makes `.nearly-TOKEN.run` th
 all its other files there begin with `.nearly-TOKEN-`. The mark says how far the run has come:
 
     empty             nothing was published, and every file with the token is waste
-    a list            publishing has begun: until the mark goes, a killed run is undone
+    a list            publishing has begun, and a killed run is undone
     another's name    the run writes to several folders, and that mark is the one that decides
-    no mark           the run has ended
+    renamed .done     all is published, and every file with the token is waste
 
-So the removal of one file decides that all outputs are there.
+So one rename decides that all outputs are there.
 """
 
 import json
@@ -26,7 +26,7 @@ from nearly.remnant import close, leads_to, try_lock, was_abandoned
 
 __all__ = ["Marks", "Undo", "identity_of", "put_back", "sweep", "sync"]
 
-_MARK: Final = re.compile(r"\.nearly-([0-9a-f]{16})\.run")
+_MARK: Final = re.compile(r"\.nearly-([0-9a-f]{16})\.(?:run|done)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class Marks:
 
     def decide(self) -> None:
         """All outputs are there, and stay."""
-        os.unlink(self._path(self._home))
+        os.rename(self._path(self._home), self._path(self._home).with_suffix(".done"))
         with suppress(OSError):  # not every file system can do this for a folder
             sync(self._home)
 
@@ -93,8 +93,9 @@ class Marks:
         """The run has ended; without removal, the next one has to undo it."""
         for folder, descriptor in self._held.items():
             if remove:
-                with suppress(OSError):
-                    os.unlink(self._path(folder))
+                for suffix in (".run", ".done"):
+                    with suppress(OSError):
+                        os.unlink(self._path(folder).with_suffix(suffix))
             close(descriptor)
         self._held.clear()
 
@@ -141,7 +142,8 @@ def _undo_run(mark: Path) -> None:
                 _undo_run(home)
             if home.exists() or not home.parent.is_dir():
                 return
-        undos = [Undo(**undo) for undo in content.get("undo", ())]
+        is_done = mark.suffix == ".done"
+        undos = [] if is_done else [Undo(**undo) for undo in content.get("undo", ())]
         for undo in undos:
             put_back(undo)
         for name in _files_of(mark.parent, _token_of(mark)):

@@ -1,0 +1,36 @@
+"""Mutated files: each is read or refused in one of nearly's own errors; none crashes."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from ordeal import HERE, MEMORY, SECONDS, SEED, Tally
+
+
+def fuzz(tally: Tally, seconds: float, cases: int) -> None:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        command = [sys.executable, HERE / "fuzz.py", folder, SEED, seconds, cases]
+        done = subprocess.run(
+            [str(part) for part in command], capture_output=True, text=True, check=False
+        )
+        case = (Path(folder) / "case").read_text()
+        assert done.returncode == 0, f"{case}: {done.returncode}\n{done.stderr[-3000:]}"
+    counts = json.loads(done.stdout)
+    for outcome, number in counts.items():
+        tally.counts[outcome] += number
+    tally.counts["files"] = sum(counts.values())
+    tally.say()
+    assert any(outcome.endswith("read") for outcome in counts)
+    assert any(outcome.endswith("refused") for outcome in counts)
+
+
+def test_some_mutated_files() -> None:
+    fuzz(Tally("some mutated files"), 20, 150)
+
+
+@pytest.mark.slow
+def test_many_mutated_files() -> None:
+    fuzz(Tally("mutated files"), SECONDS, 10**9)
