@@ -1,6 +1,6 @@
 """Reads mutated files until the time is over; run as a process, because a crash would end it.
 
-    python fuzz.py FOLDER SEED SECONDS CASES
+    python fuzz.py FOLDER SEED SECONDS CASES KIND...
 
 Each case is noted in FOLDER/case before it is tried: what is there after a crash did it. One line
 of JSON at the end says how many there were of what outcome.
@@ -113,7 +113,7 @@ def main() -> None:
     folder, seed = Path(sys.argv[1]), sys.argv[2]
     end, cases = time.monotonic() + float(sys.argv[3]), int(sys.argv[4])
     counts: Counter[str] = Counter()
-    given = kinds(folder)
+    given = {kind: made for kind, made in kinds(folder).items() if kind in sys.argv[5:]}
     number = 0
     while number < cases and time.monotonic() < end:
         chance = random.Random(f"{seed} {number}")
