@@ -1,6 +1,5 @@
 """What all torture shares: a desk to work at, the commands, and what must hold afterwards."""
 
-import hashlib
 import json
 import os
 import random
@@ -289,10 +288,6 @@ class Tally:
         if report := os.environ.get("NEARLY_TORTURE_REPORT"):
             with open(report, "a") as file:
                 file.write(line + "\n")
-
-
-def digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:12]
 
 
 needs_a_compiler = pytest.mark.skipif(
