@@ -1,7 +1,6 @@
 """The command line where its surroundings fail: closed streams, bad disks, sudden signals."""
 
 import errno
-import os
 import signal
 import subprocess
 import sys
@@ -97,11 +96,11 @@ def test_too_many_threads_are_a_usage_error(capsys: pytest.CaptureFixture[str]) 
 def test_a_disk_that_fails_is_one_line_and_a_trace(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(*_: object) -> bytes:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(os, "pread", fail)
-    assert run(["find", "docs.csv", "--memory", "1B", "--quiet"]) == 70
+    monkeypatch.setattr("nearly.pipeline.find", fail)
+    assert run(["find", "docs.csv", "--quiet"]) == 70
     err = capsys.readouterr().err
     assert err.startswith("nearly: OSError: [Errno 5] Input/output error. Nobody expected this")
     assert err.count("\n") == 1

@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearly import plans
 from nearly.cli.program import run
 from nearly.errors import EngineError, MissingError, NearlyError, SinkError, SourceError
 from nearly.plans import (
@@ -26,6 +25,7 @@ from nearly.plans import (
     apply_plan,
     check_plan,
     choose_files,
+    link,
     load_plan,
     make_plan,
     removal,
@@ -622,7 +622,7 @@ class TestCommands:
             Path("docs/b.txt").write_text("precious")
             return choose_files(*given)
 
-        monkeypatch.setattr(plans, "choose_files", overwrite_first)
+        monkeypatch.setattr(link, "choose_files", overwrite_first)
         assert run(["dedup", "docs", "-o", "plan.json"]) == 0
         assert run(["apply", "plan.json", "--yes"]) == 3
         assert Path("docs/b.txt").read_text() == "precious"
