@@ -52,7 +52,7 @@ def of(line: str, *, links: bool = True, removes: bool = False) -> Command:
 COMMANDS = {
     "find": of("find table.csv -o pairs.parquet --clusters clusters.csv"),
     "find, spilling": of(
-        "find table.jsonl --memory 1B -o pairs.csv --clusters clusters.jsonl.gz --all-pairs"
+        "find large.jsonl --memory 1MB -o pairs.csv --clusters clusters.jsonl.gz --all-pairs"
     ),
     "find, skipping": of("find broken.csv -o pairs.json --skipped skipped.csv"),
     "dedup": of("dedup table.csv -o clean.csv --removed removed.arrow"),
@@ -256,6 +256,10 @@ def make_inputs(work: Path) -> None:
     (work / "table.csv").write_text("id,text,more\n" + lines)
     (work / "broken.csv").write_text("id,text,more\n" + lines + "99,\n")
     (work / "table.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    chance = random.Random(1)
+    texts = [f"{chance.getrandbits(12_000):x}" for _ in range(500)]
+    large = [{"id": i, "text": text} for i, text in enumerate([*texts, *texts[:2]])]
+    (work / "large.jsonl").write_text("".join(json.dumps(row) + "\n" for row in large))
     table = pa.Table.from_pylist(rows)
     pq.write_table(table, work / "table.parquet")
     (work / "old.csv").write_text("an older file\n")
