@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 KEPT := --config-settings 'build-dir=build/{wheel_tag}'
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/kernels/*)
 
-.PHONY: demo test slow-test check lint types clean
+.PHONY: demo test slow-test torture check lint types clean
 
 demo: $(VENV)/installed
 	@examples/demo.sh
@@ -15,9 +15,20 @@ demo: $(VENV)/installed
 test: $(VENV)/developing
 	$(BIN)/python -m pytest
 
-# What takes minutes: every way to cut a corpus on Spark, a cluster of which a machine dies.
+# What takes minutes: every way to cut a corpus on Spark, a cluster of which a machine dies, and
+# seven minutes of torture.
 slow-test: $(VENV)/developing
 	$(BIN)/python -m pytest -m slow
+
+# An hour of failing system calls, kills and mutated files: seven parts of SECONDS each. The seed is
+# printed, and SEED repeats it. What they counted is added to build/torture.txt.
+SECONDS ?= 500
+SEED ?= 0
+torture: $(VENV)/developing
+	@mkdir -p build
+	NEARLY_TORTURE_SECONDS=$(SECONDS) NEARLY_TORTURE_SEED=$(SEED) \
+	NEARLY_TORTURE_REPORT=$(CURDIR)/build/torture.txt \
+	$(BIN)/python -m pytest tests/torture -m ''
 
 # All that has to hold before a change is merged.
 check: test slow-test lint types

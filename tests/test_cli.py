@@ -387,8 +387,11 @@ def test_no_command_shows_help(call: Run) -> None:
 
 def test_a_bug_is_not_hidden(call: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nearly.pipeline.find", lambda *_, **__: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        call("find", table)
+    code, out, err = call("find", table)
+    assert (code, out, err.count("\n")) == (70, "", 1)
+    trace = Path(err.split()[-1])
+    assert "ZeroDivisionError: division by zero" in trace.read_text()
+    trace.unlink()
 
 
 def test_a_full_disk_is_said(call: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,8 @@
 """Plans: what changed is refused, the last copy stays, and nothing outside is touched."""
 
 import errno
+import fcntl
+import gzip
 import hashlib
 import json
 import os
@@ -14,18 +16,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearly.errors import MissingError, NearlyError, SinkError, SourceError
+from nearly.cli.program import run
+from nearly.errors import EngineError, MissingError, NearlyError, SinkError, SourceError
 from nearly.plans import (
+    Chosen,
     Decision,
     Plan,
     apply_plan,
     check_plan,
+    choose_files,
+    link,
     load_plan,
     make_plan,
     removal,
     save_plan,
 )
-from nearly.plans.file import File, digest_of
+from nearly.plans.file import File, digest_of, lock_folder, open_folder
 
 SETTINGS = {"threshold": 0.8, "text": {"unit": "char", "stop_words": ("a", "the")}}
 
@@ -43,7 +49,22 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def plan(folder: Path) -> Plan:
     removed = [("a", "kept", 0.9), ("sub/b", "kept", 0.85), ("sub/c", "sub/kept", 1.0)]
-    return make_plan(folder, removed, SETTINGS)
+    return drafted(folder, removed, SETTINGS)
+
+
+def drafted(
+    folder: Path, removed: list[tuple[str, str, float]], settings: dict[str, Any] | None = None
+) -> Plan:
+    """A plan of files that are as they were when they were compared."""
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    digests = {
+        str(path.relative_to(folder)): (
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+            path.stat().st_size,
+        )
+        for path in files
+    }
+    return make_plan(folder, removed, digests, settings or {})
 
 
 def files_in(folder: Path) -> set[str]:
@@ -71,11 +92,46 @@ class TestMaking:
     def test_only_plain_files_below_the_folder(self, folder: Path, path: str) -> None:
         (folder / "link").symlink_to("a")
         with pytest.raises(SourceError, match="cannot be in a plan"):
-            make_plan(folder, [(path, "kept", 1.0)], {})
+            drafted(folder, [(path, "kept", 1.0)])
+
+    def test_a_plan_is_of_the_bytes_that_were_compared(self, folder: Path) -> None:
+        plan = drafted(folder, [("a", "kept", 1.0)])
+        digests = {r: (d, 0) for r, d in [("a", plan.removals[0].sha256), ("kept", "0" * 64)]}
+        (folder / "a").write_text("precious")
+        late = make_plan(folder, [("a", "kept", 1.0)], digests, {})
+        assert late.removals[0].sha256 == plan.removals[0].sha256
+        assert outcomes(apply_plan(late)) == ["refused"]
+        assert (folder / "a").read_text() == "precious"
+
+    def test_what_was_not_read_cannot_be_in_it(self, folder: Path) -> None:
+        with pytest.raises(SourceError, match="was not read"):
+            make_plan(folder, [("a", "kept", 1.0)], {}, {})
 
     def test_no_such_folder(self, tmp_path: Path) -> None:
         with pytest.raises(MissingError, match="there is no folder"):
-            make_plan(tmp_path / "gone", [], {})
+            make_plan(tmp_path / "gone", [], {}, {})
+
+
+class TestLinks:
+    """`link` is a symbolic link to a file; it is never removed and never stands for one."""
+
+    @pytest.fixture(autouse=True)
+    def _link(self, folder: Path) -> None:
+        (folder / "link").symlink_to("kept")
+
+    def test_a_link_is_not_removed(self, folder: Path) -> None:
+        chosen = choose_files(folder, [("link", "kept", 1.0), ("a", "kept", 0.9)])
+        assert (chosen.removed, chosen.links) == ([("a", "kept", 0.9)], ["link"])
+
+    def test_a_file_takes_the_place_of_a_link_that_survives(self, folder: Path) -> None:
+        found = [("a", "link", 0.9), ("kept", "link", 1.0), ("sub/b", "link", 1.0)]
+        chosen = choose_files(folder, found)
+        assert chosen.removed == [("a", "kept", 0.9), ("sub/b", "kept", 1.0)]
+        assert (chosen.links, chosen.stranded) == ([], [])
+
+    def test_a_file_without_such_a_file_beside_it_is_no_link(self, folder: Path) -> None:
+        chosen = choose_files(folder, [("a", "link", 0.9)])
+        assert (chosen.removed, chosen.links, chosen.stranded) == ([], [], ["a"])
 
 
 class TestSaving:
@@ -93,7 +149,7 @@ class TestSaving:
     def test_any_name_a_file_can_have(self, tmp_path: Path, folder: Path, name: bytes) -> None:
         odd = os.fsdecode(name)
         (folder / odd).write_text("odd")
-        save_plan(make_plan(folder, [(odd, "kept", 1.0)], {}), tmp_path / "plan.json")
+        save_plan(drafted(folder, [(odd, "kept", 1.0)]), tmp_path / "plan.json")
         assert (tmp_path / "plan.json").read_bytes().isascii()
         assert outcomes(apply_plan(load_plan(tmp_path / "plan.json"))) == ["done"]
         assert files_in(folder) == ALL
@@ -277,7 +333,7 @@ class TestRefusing:
     def test_a_survivor_that_the_plan_removes(
         self, folder: Path, removed: list[tuple[str, str, float]], expected: list[str]
     ) -> None:
-        decisions = apply_plan(make_plan(folder, removed, {}))
+        decisions = apply_plan(drafted(folder, removed))
         assert outcomes(decisions) == expected
         assert decisions[0].reason == "its survivor is itself to be removed by this plan"
         assert (folder / "a").exists()
@@ -352,6 +408,65 @@ class TestApplying:
         assert files_in(folder) == KEPT
 
 
+class TestTwoAtOnce:
+    def test_one_plan_at_a_time_in_a_folder(self, folder: Path, plan: Plan) -> None:
+        with open_folder(str(folder)) as other:
+            lock_folder(other, str(folder))
+            with pytest.raises(EngineError, match="another nearly apply is at work"):
+                apply_plan(plan)
+            assert outcomes(check_plan(plan)) == ["remove"] * 3
+        assert files_in(folder) == ALL
+
+    @pytest.mark.parametrize("name", ["a", "kept"])
+    def test_a_locked_file_is_left_alone(self, folder: Path, plan: Plan, name: str) -> None:
+        with open(folder / name, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            decisions = apply_plan(replace(plan, removals=plan.removals[:1]))
+        assert "is locked by another program" in decisions[0].reason
+        assert files_in(folder) == ALL
+
+    @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of a fork where threads may be
+    def test_contradicting_plans_never_remove_both_copies(self, tmp_path: Path) -> None:
+        """Of a folder and of one inside it: their locks on folders are not the same."""
+        outer, removed = tmp_path / "outer", 0
+        for number in range(60):
+            inner = outer / f"{number}" / "inner"
+            inner.mkdir(parents=True)
+            for name in ("a", "b"):
+                (inner / name).write_text("the same text")
+            there = f"{number}/inner"
+            plans = [
+                drafted(outer, [(f"{there}/a", f"{there}/b", 1.0)]),
+                drafted(inner, [("b", "a", 1.0)]),
+            ]
+            assert apply_at_once(plans) == [0, 0]
+            left = files_in(inner)
+            assert left
+            removed += 2 - len(left)
+        assert removed > 0
+
+
+def apply_at_once(plans: list[Plan]) -> list[int]:
+    """Each plan in a process of its own, all let go at the same moment; their exit codes."""
+    reading, writing = os.pipe()
+    children = []
+    for plan in plans:
+        child = os.fork()
+        if child == 0:
+            os.close(writing)
+            os.read(reading, 1)
+            code = 1
+            try:
+                apply_plan(plan)
+                code = 0
+            finally:
+                os._exit(code)
+        children.append(child)
+    os.close(reading)
+    os.close(writing)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
 def raising(call: Callable[..., Any], name: str, error: BaseException) -> Callable[..., Any]:
     """The same call, except that it fails for one name."""
 
@@ -393,6 +508,26 @@ class TestTrash:
         assert "already has a file of that name" in decisions[1].reason
         assert (trash / "sub/b").read_text() == "older"
         assert files_in(folder) == KEPT | {"sub/b"}
+
+    def test_finishes_a_move_that_was_killed(
+        self, folder: Path, plan: Plan, trash: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Once after the file arrived in the trash, once while it was copied."""
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "unlink", raising(os.unlink, "a", KeyboardInterrupt()))
+            with pytest.raises(KeyboardInterrupt):
+                apply_plan(plan, trash=trash)
+        assert {"a"} <= files_in(folder) & files_in(trash)
+        (trash / "sub").mkdir(exist_ok=True)
+        (trash / "sub/.nearly-copy.part").write_text("half of")
+        assert outcomes(apply_plan(plan, trash=trash)) == ["done"] * 3
+        assert files_in(folder) == KEPT
+        assert files_in(trash) == ALL - KEPT
+
+    def test_is_not_the_folder_itself(self, folder: Path, plan: Plan) -> None:
+        decisions = apply_plan(plan, trash=folder)
+        assert outcomes(decisions) == ["refused"] * 3
+        assert files_in(folder) == ALL
 
     def test_follows_no_link_inside_it(
         self, tmp_path: Path, folder: Path, plan: Plan, trash: Path
@@ -464,3 +599,53 @@ class TestTrash:
             assert outcomes(apply_plan(plan, trash=Path(memory))) == ["done"] * 3
             assert files_in(Path(memory)) == ALL - KEPT
         assert files_in(folder) == KEPT
+
+
+TEXT = "the quick brown fox jumps over the lazy dog and then it sleeps in the sun for a while"
+
+
+class TestCommands:
+    """`nearly dedup` of a folder, and `nearly apply`."""
+
+    @pytest.fixture(autouse=True)
+    def _desk(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("docs").mkdir()
+        for name in ("a.txt", "b.txt"):
+            Path("docs", name).write_text(TEXT)
+        Path("docs/c.txt.gz").write_bytes(gzip.compress(TEXT.encode()))
+
+    def test_a_file_that_changes_after_it_was_compared_stays(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def overwrite_first(*given: Any) -> Chosen:
+            Path("docs/b.txt").write_text("precious")
+            return choose_files(*given)
+
+        monkeypatch.setattr(link, "choose_files", overwrite_first)
+        assert run(["dedup", "docs", "-o", "plan.json"]) == 0
+        assert run(["apply", "plan.json", "--yes"]) == 3
+        assert Path("docs/b.txt").read_text() == "precious"
+        assert files_in(Path("docs")) == {"a.txt", "b.txt"}
+
+    @pytest.mark.parametrize("option", ["--removed", "--clusters", "--skipped"])
+    def test_two_outputs_of_one_name(
+        self, option: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        before = files_in(tmp_path)
+        assert run(["dedup", "docs", "-o", "p.json", option, "./p.json"]) == 2
+        assert "given for two outputs" in capsys.readouterr().err
+        assert files_in(tmp_path) == before
+
+    def test_plan_and_tables_appear_together(self, tmp_path: Path) -> None:
+        Path("r.csv").mkdir()
+        before = files_in(tmp_path)
+        assert run(["dedup", "docs", "-o", "p.json", "--removed", "r.csv"]) == 2
+        assert files_in(tmp_path) == before
+
+    def test_a_link_that_survives_blocks_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
+        Path("docs/0.txt").symlink_to("b.txt")
+        assert run(["dedup", "docs", "-o", "p.json"]) == 0
+        assert "2 files to remove" in capsys.readouterr().err
+        assert run(["apply", "p.json", "--yes"]) == 0
+        assert files_in(Path("docs")) == {"0.txt", "b.txt"}

@@ -368,19 +368,23 @@ class TestOverwriting:
         monkeypatch.setattr(os, "replace", away_only)
         with pytest.raises(SinkError):
             write_table(pairs(ROWS), PAIRS, path, force=True)
-        assert [kept.read_text() for kept in tmp_path.iterdir()] == ["old"]
+        assert [kept.read_text() for kept in tmp_path.glob(".nearly-*.old")] == ["old"]
+        monkeypatch.undo()
+        check_output(tmp_path / "other.csv", force=False)
+        assert path.read_text() == "old"
+        assert names_in(tmp_path) == {path.name}
 
     def test_a_folder_that_cannot_be_synced_is_no_failure(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        sync = staged_file._sync
+        sync = staged_file.sync
 
         def sync_files_only(path: Path) -> None:
             if path.is_dir():
                 raise OSError(errno.EINVAL, "Invalid argument")
             sync(path)
 
-        monkeypatch.setattr(staged_file, "_sync", sync_files_only)
+        monkeypatch.setattr(staged_file, "sync", sync_files_only)
         write_table(pairs(ROWS), PAIRS, tmp_path / "pairs.csv")
         assert read(tmp_path / "pairs.csv") == ROWS
 

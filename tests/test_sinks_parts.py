@@ -51,8 +51,7 @@ def test_parts_appear_when_all_is_well(tmp_path: Path) -> None:
     with Outputs() as outputs:
         outputs.write_frame(frame, tmp_path / "a name with spaces")
         assert not (tmp_path / "a name with spaces").exists()
-        [staged] = tmp_path.iterdir()
-        assert staged.name.startswith(".nearly-")
+        [staged] = tmp_path.glob(".nearly-*.part")
     assert [path.name for path in tmp_path.iterdir()] == ["a name with spaces"]
     assert pq.read_table(tmp_path / "a name with spaces").equals(TABLE)
     assert frame.written == [("errorifexists", f"file://{staged}")]

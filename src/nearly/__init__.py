@@ -9,12 +9,10 @@
 Nothing heavy is imported until it is used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from nearly.limits import spare_address_space
-
+TYPE_CHECKING = False  # what `typing` has under this name, without its import
 if TYPE_CHECKING:
+    from typing import Any
+
     from nearly.advice.advice import Advice
     from nearly.api import compare, dedup, find, mentions, plan, tune
     from nearly.errors import (
@@ -101,13 +99,17 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name == "__version__":
         from importlib.metadata import version
 
         return version("nearly")
     if name not in _HOMES:
         raise AttributeError(f"module 'nearly' has no attribute {name!r}")
+    from importlib import import_module
+
+    from nearly.limits import spare_address_space
+
     spare_address_space()
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value

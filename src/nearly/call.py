@@ -63,8 +63,9 @@ def dedup(
     rule = Keep.parse(deduplicating.keep)
     with _run(source, settings, running) as (read, engine, skipped):
         measure = deduplicating.measure or Jaccard.of(settings)
+        digests = read.keep_digests() if getattr(read, "is_folder", False) else {}
         clean = pipeline.dedup(read, measure, settings, engine, skipped, rule)
-    return replace(clean, origin=origin_of(source, running, read))
+    return replace(clean, origin=origin_of(source, running, read), digests=digests)
 
 
 def plan(

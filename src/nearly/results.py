@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -15,6 +15,7 @@ from nearly.tabular import Tabular
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from nearly.plans.link import Chosen
     from nearly.plans.plan import Plan
     from nearly.settings import Settings
     from nearly.stages.audit import Audit
@@ -199,6 +200,8 @@ class Deduplicated(Tabular):
     read_kept: Callable[[], Any]  # batches, or a lazy frame
     read_texts: ReadTexts | None = None
     origin: Origin | None = None
+    #: Of a folder: the SHA-256 and size of each file when it was read, by id.
+    digests: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
     def kept(self) -> Table:
@@ -234,11 +237,21 @@ class Deduplicated(Tabular):
         _write(rows, path, force=force, schema=self.schema)
 
     def plan(self) -> Plan:
-        """A plan to remove the files of the removed documents, where these are files of a folder.
+        """A plan to remove the files of the removed documents, if these are files of a folder."""
+        from nearly.plans.draft import make_plan
+        from nearly.sources import name_of_id
+
+        folder, chosen = self.files()
+        ids = {name for column in ("id", "survivor") for name in self.removed[column].to_pylist()}
+        digests = {name_of_id(name): self.digests[name] for name in ids if name in self.digests}
+        return make_plan(folder, chosen.removed, digests, self.settings.to_dict())
+
+    def files(self) -> tuple[Path, Chosen]:
+        """The folder of the documents, and what a plan removes there.
 
         Symbolic links are left out: to remove one frees nothing, and none can stand for a file.
         """
-        from nearly.plans.draft import make_plan
+        from nearly.plans.link import choose_files
         from nearly.sources import name_of_id
 
         given = None if self.origin is None else self.origin.given
@@ -252,8 +265,7 @@ class Deduplicated(Tabular):
             (name_of_id(row["id"]), name_of_id(row["survivor"]), row["similarity"])
             for row in self.removed.to_pylist()
         )
-        files = (r for r in removals if not any((folder / name).is_symlink() for name in r[:2]))
-        return make_plan(folder, files, self.settings.to_dict())
+        return folder, choose_files(folder, removals)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Keep everything but the clean copy in a folder, for `nearly.open`."""

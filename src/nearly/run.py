@@ -2,8 +2,6 @@
 
 import os
 import re
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,6 +14,7 @@ from nearly.engines.local import LocalEngine
 from nearly.errors import MissingError, SettingsError
 from nearly.limits import spare_address_space
 from nearly.progress import Silence
+from nearly.remnant import make_scratch, remove_scratch
 from nearly.sources import Skipped, Source, open_source
 
 __all__ = ["on_one_machine", "opened", "reopened", "runs_on_spark", "skipped_records"]
@@ -25,6 +24,8 @@ _OPTIONS: Final = {
     "local": ("threads", "memory", "temporary"),
     "spark": ("master", "spark_conf", "checkpoint"),
 }
+#: More threads than this are a slip of the hand.
+_MOST_THREADS: Final = 1024
 _LIKE_SQL: Final = re.compile(r"\w\s.*\bfrom\s", re.IGNORECASE | re.DOTALL)
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -79,10 +80,12 @@ def reopened(given: Any, running: Running) -> Source:
 
 def _opened_here(given: Any, running: Running) -> tuple[Source, Path]:
     spare_address_space()
+    _check_whole("threads", running.threads, 1, _MOST_THREADS)
+    _check_whole("memory", running.memory, 0, None)
     with _folder(running.temporary) as folder:
         source = _open(given, running, folder)
     # Results may read the source again: the folder goes when the source does.
-    weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)
+    weakref.finalize(source, remove_scratch, folder)
     return source, folder
 
 
@@ -144,7 +147,7 @@ def _session_and_source(given: Any, running: Running) -> tuple[Any, Any]:
         source = _open(given, running, folder)
         session = open_session(master, conf)
     # Lazy results may read the source again, through their session: the folder goes with it.
-    weakref.finalize(session, shutil.rmtree, folder, ignore_errors=True)
+    weakref.finalize(session, remove_scratch, folder)
     return session, source
 
 
@@ -166,12 +169,29 @@ def _framed(frame: Any, name: str, running: Running) -> Any:
 @contextmanager
 def _folder(parent: str | Path | None) -> Iterator[Path]:
     """A temporary folder, which goes again only if what follows fails."""
-    folder = Path(tempfile.mkdtemp(prefix="nearly-", dir=parent))
+    try:
+        folder = make_scratch(parent)
+    except OSError as error:
+        place = "the folder for temporary files" if parent is None else repr(os.fspath(parent))
+        raise SettingsError(
+            f"no temporary folder can be made in {place}: {error.strerror}; "
+            "name another one with temporary"
+        ) from error
     try:
         yield folder
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_scratch(folder)
         raise
+
+
+def _check_whole(name: str, value: object, least: int, most: int | None) -> None:
+    if value is None:
+        return
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if not is_whole or value < least or (most is not None and value > most):  # type: ignore[operator]
+        unit = "bytes, such as 2**30" if name == "memory" else name
+        limit = f"from {least} to {most:,}" if most is not None else f"not below {least}"
+        raise SettingsError(f"{name} is {value!r}; give a whole number of {unit}, {limit}")
 
 
 def _open(given: Any, running: Running, folder: Path) -> Source:

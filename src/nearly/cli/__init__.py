@@ -7,7 +7,7 @@ these files; the body of a command imports what it needs.
 import sys
 from typing import NoReturn
 
-from nearly.cli import interrupt
+from nearly.cli import interrupt, stream
 from nearly.limits import spare_address_space
 
 __all__ = ["main"]
@@ -15,14 +15,18 @@ __all__ = ["main"]
 
 def main() -> NoReturn:
     """The entry point of the installed command."""
-    interrupt.on_signals()
-    spare_address_space()
     try:
+        stream.reopen_closed()
+        interrupt.on_signals()
+        spare_address_space()
         from nearly.cli.program import run
-    except interrupt.Stopped as stopped:
-        sys.exit(stopped.exit_code)
+    except BaseException:
+        # What fails after a stop was asked for, fails because of it.
+        interrupt.end_if_requested()
+        raise
     # A name of a file may hold bytes that are no text in any encoding.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     code = run(sys.argv[1:])
     interrupt.never()
+    interrupt.end_if_requested()
     sys.exit(code)

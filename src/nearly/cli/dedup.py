@@ -85,11 +85,12 @@ def dedup(
     nearly dedup corpus/ --engine spark -o clean/ --keep longest
     """
     from nearly import api
-    from nearly.sinks import Outputs
+    from nearly.sinks import Outputs, check_different
 
     spark = is_spark(options)
     folder = None if spark else _folder(source, lines=options["lines"], glob=options["glob"])
     target = _target(output, folder, force=force, spark=spark)
+    check_different(target, removed, clusters, skipped)
     report.check_outputs(removed, clusters, skipped, force=force, spark=spark)
     arguments = shared.library_arguments(options)
     report.announce_terminal(source)
@@ -110,7 +111,7 @@ def dedup(
         if folder is None:
             outcome = _write_copy(result, target, outputs, spark=spark)
         else:
-            outcome = _write_plan(result, Path(target), force=force)
+            outcome = _write_plan(result, Path(target), outputs)
     if as_json:
         with engine_at_work(spark=spark):
             report.print_json(_members(result))
@@ -160,15 +161,18 @@ def _write_copy(result: Deduplicated, target: Path | str, outputs: Outputs, *, s
     return f"{_removed(result)}; {count(kept, 'row')} written to {target}"
 
 
-def _write_plan(result: Deduplicated, target: Path, *, force: bool) -> str:
-    from nearly.plans import save_plan
+def _write_plan(result: Deduplicated, target: Path, outputs: Outputs) -> str:
+    from nearly.plans import plan_as_json
 
     plan = result.plan()
-    save_plan(plan, target, force=force)
-    links = len(result) - len(plan.removals)
+    with outputs.open(target) as file:
+        file.write(plan_as_json(plan))
+    _, chosen = result.files()
+    links, stranded = len(chosen.links), len(chosen.stranded)
     return (
         f"{count(len(plan.removals), 'file')} to remove ({plan.bytes:,} bytes)"
         + (f", {count(links, 'symbolic link')} left alone" if links else "")
+        + (f", {count(stranded, 'file')} left alone beside a link" if stranded else "")
         + f"; nothing was deleted: the plan is {target}, and nearly apply {target} shows it"
     )
 

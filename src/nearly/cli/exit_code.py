@@ -4,7 +4,7 @@ from typing import Final
 
 from nearly.errors import NearlyError, UnreadableError
 
-__all__ = ["BROKEN_PIPE", "CLEAN", "FOUND", "INCOMPLETE", "NO_MEMORY", "USAGE", "code_of"]
+__all__ = ["BROKEN_PIPE", "BUG", "CLEAN", "FOUND", "INCOMPLETE", "NO_MEMORY", "USAGE", "code_of"]
 
 CLEAN: Final = 0
 #: With --fail-on-found: pairs were found.
@@ -13,6 +13,8 @@ FOUND: Final = 1
 USAGE: Final = 2
 #: Some input could not be read, or some file of a plan was refused; wins over FOUND.
 INCOMPLETE: Final = 3
+#: What nobody expected: a bug, or a disk that fails.
+BUG: Final = 70
 #: The memory that this process may use was not enough (EX_OSERR of sysexits.h).
 NO_MEMORY: Final = 71
 #: As shells report a program whose reader went away.

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 
 import click
 
@@ -13,12 +14,18 @@ __all__ = ["complain", "say"]
 def complain(message: str) -> None:
     """One line of error."""
     name = click.style("nearly:", fg="red", bold=True) if _has_colour() else "nearly:"
-    click.echo(f"{name} {harmless(message)}", err=True, color=True)
+    _write(f"{name} {harmless(message)}")
 
 
 def say(line: str) -> None:
     """One line of information."""
-    click.echo(harmless(line), err=True, color=True)
+    _write(harmless(line))
+
+
+def _write(line: str) -> None:
+    """Where stderr is closed or its disk is full, the exit code has to say it all."""
+    with suppress(OSError, ValueError):
+        click.echo(line, err=True, color=True)
 
 
 def _has_colour() -> bool:

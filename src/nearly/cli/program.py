@@ -4,14 +4,14 @@ import errno
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Final
 
 import click
 from click.exceptions import Exit, NoArgsIsHelpError
 
-from nearly.cli import exit_code, interrupt
+from nearly.cli import exit_code, interrupt, stream
 from nearly.cli.message import complain, say
 from nearly.errors import NearlyError
 from nearly.wording import did_you_mean
@@ -96,7 +96,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _explain(error: BaseException) -> int:
-    """The exit code of an error, after one line about it; what is a bug is raised again."""
+    """The exit code of an error, after one line about it."""
     match error:
         case NoArgsIsHelpError():
             error.show()
@@ -108,11 +108,15 @@ def _explain(error: BaseException) -> int:
             complain(str(error))
             return exit_code.code_of(error)
         case BrokenPipeError():
-            _write_no_more()  # whoever read this output has seen enough
+            stream.write_no_more()  # whoever read this output has seen enough
             return exit_code.BROKEN_PIPE
         case OSError(errno=errno.ENOSPC):
-            _write_no_more()
+            stream.write_no_more()
             complain("the disk is full; free some space, or give another disk with --temporary")
+            return exit_code.USAGE
+        case OSError(errno=errno.EBADF, filename=None):
+            stream.write_no_more()
+            complain("standard output is closed; open it, or write to a file with -o")
             return exit_code.USAGE
     if _lacks_memory(error):
         complain(
@@ -120,6 +124,10 @@ def _explain(error: BaseException) -> int:
             "or allow this process more"
         )
         return exit_code.NO_MEMORY
+    if isinstance(error, Exception):
+        stream.write_no_more()
+        complain(_unexpected(error))
+        return exit_code.BUG
     raise error
 
 
@@ -129,10 +137,20 @@ def _lacks_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or any(sign in str(error) for sign in signs)
 
 
-def _write_no_more() -> None:
-    """At exit Python would flush standard output once more, and fail once more."""
-    with suppress(OSError, ValueError):  # it may be no file, as in a test
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _unexpected(error: Exception) -> str:
+    """One line, and where the rest is."""
+    import tempfile
+    import traceback
+
+    first = (str(error).splitlines() or [""])[0][:300]
+    what = f"{type(error).__name__}: {first}" if first else type(error).__name__
+    try:
+        descriptor, name = tempfile.mkstemp(prefix="nearly-trace-", suffix=".txt")
+        with open(descriptor, "w", errors="backslashreplace") as file:
+            file.writelines(traceback.format_exception(error))
+    except OSError:
+        return f"{what}. Nobody expected this; to see its trace, run this again with --debug"
+    return f"{what}. Nobody expected this; please report it with its trace, {name}"
 
 
 def _invoke(arguments: Sequence[str]) -> int:
@@ -154,7 +172,7 @@ def _tracing(context: click.Context) -> Iterator[None]:
     """With --debug, all that is known of an error comes before the line about it."""
     try:
         yield
-    except NearlyError as error:
+    except Exception as error:
         if context.meta.get("debug"):
             import traceback
 

@@ -146,7 +146,9 @@ def ending(skipped: int, *, fail: bool = False) -> int:
 
 def check_outputs(*places: Path | str | None, force: bool, spark: bool) -> None:
     """Refuse outputs that are bound to fail, before the long work starts."""
-    from nearly.sinks import check_output, check_place_of_frame, has_scheme
+    from nearly.sinks import check_different, check_output, check_place_of_frame, has_scheme
+
+    check_different(*places)
 
     for place in places:
         if place is not None and spark:

@@ -130,9 +130,11 @@ def _checked(similarities: Sequence[float]) -> Sequence[float]:
 
 
 def _check_outputs(plot: Path | None, skipped: Path | None, *, force: bool) -> None:
+    from nearly.sinks import check_different, check_place
+
+    check_different(plot, skipped)
     if plot is not None:
         from nearly.drawing.curve import check_format
-        from nearly.sinks import check_place
 
         check_format(plot)
         check_place(plot, force=force)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike, fsdecode
@@ -15,6 +14,7 @@ from nearly.errors import MissingError, SettingsError
 from nearly.evaluation import agreement
 from nearly.evaluation.agreement import Evaluation, Linkage
 from nearly.evaluation.linkage import link
+from nearly.remnant import scratch
 from nearly.sources import Skipped, open_source, read_table
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ def evaluate(
     """
     if documents is None and (id or text):
         raise SettingsError("id and text are about documents, and none are given. Give them too.")
-    with tempfile.TemporaryDirectory(prefix="nearly-") as folder:
-        place = Path(folder)
+    with scratch() as place:
         ours, theirs = _table(found, place), _table(gold, place)
         ids = None if documents is None else _ids_of(documents, id, text, place)
         linked = link(ours, theirs, ids)

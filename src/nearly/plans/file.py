@@ -1,6 +1,7 @@
 """The files below a folder, reached through no symbolic link and read without a change."""
 
 import errno
+import fcntl
 import hashlib
 import os
 import stat
@@ -8,9 +9,18 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
-from nearly.errors import MissingError, UnreadableError
+from nearly.errors import EngineError, MissingError, UnreadableError
+from nearly.remnant import close
 
-__all__ = ["File", "RefusedError", "descend", "digest_of", "open_file", "open_folder"]
+__all__ = [
+    "File",
+    "RefusedError",
+    "descend",
+    "digest_of",
+    "lock_folder",
+    "open_file",
+    "open_folder",
+]
 
 CHUNK = 2**20
 
@@ -37,6 +47,16 @@ class File:
         """Differs when it is another file, or was written to."""
         found = os.fstat(self.descriptor)
         return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+    def lock(self, who: str, *, shared: bool = False) -> None:
+        """Until it is closed, no other plan removes it; nor, unless shared, relies on it."""
+        try:
+            kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+            fcntl.flock(self.descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RefusedError(f"{who} is locked by another program") from None
+        except OSError:
+            return  # a file system without locks
 
     def chunks(self) -> Iterator[bytes]:
         os.lseek(self.descriptor, 0, os.SEEK_SET)
@@ -65,7 +85,19 @@ def open_folder(folder: str) -> Iterator[int]:
     try:
         yield descriptor
     finally:
-        os.close(descriptor)
+        close(descriptor)
+
+
+def lock_folder(descriptor: int, folder: str) -> None:
+    """Until the descriptor is closed, no other plan is carried out in this folder."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise EngineError(
+            f"another nearly apply is at work in {folder!r}; run this one when it has finished"
+        ) from None
+    except OSError:
+        return  # a file system without locks
 
 
 @contextmanager
@@ -86,7 +118,7 @@ def open_file(root: int, path: str, who: str) -> Iterator[File]:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
                 raise RefusedError(f"{who} is behind a symbolic link or no folder") from error
             raise RefusedError(f"{who} cannot be opened: {error.strerror}") from error
-        stack.callback(os.close, descriptor)
+        stack.callback(close, descriptor)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise RefusedError(f"{who} is not a regular file")
         yield File(folder, name, descriptor)
@@ -101,7 +133,7 @@ def descend(stack: ExitStack, start: int, parts: list[str], *, create: bool = Fa
             with suppress(FileExistsError):
                 os.mkdir(part, dir_fd=folder)
         folder = os.open(part, flags, dir_fd=folder)
-        stack.callback(os.close, folder)
+        stack.callback(close, folder)
     return folder
 
 

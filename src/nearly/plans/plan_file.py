@@ -10,17 +10,22 @@ from nearly.plans.file import open_folder
 from nearly.plans.parser import FlawError, parse_plan
 from nearly.plans.plan import PLAN_VERSION, Plan
 
-__all__ = ["load_plan", "save_plan"]
+__all__ = ["load_plan", "plan_as_json", "save_plan"]
 
 
 def save_plan(plan: Plan, path: Path, *, force: bool = False) -> None:
-    """Write the plan as JSON. Names that are no text keep their bytes, as lone surrogates."""
+    """Write the plan as JSON."""
     from nearly.sinks import Outputs  # late: applying a plan needs nothing so heavy
 
+    with Outputs(force=force) as outputs, outputs.open(path) as file:
+        file.write(plan_as_json(plan))
+
+
+def plan_as_json(plan: Plan) -> bytes:
+    """What a plan's file holds. Names that are no text keep their bytes, as lone surrogates."""
     plain = {"version": PLAN_VERSION, **asdict(plan)}
     text = json.dumps(plain, ensure_ascii=True, allow_nan=False, indent=2)
-    with Outputs(force=force) as outputs, outputs.open(path) as file:
-        file.write(text.encode() + b"\n")
+    return text.encode() + b"\n"
 
 
 def load_plan(path: Path) -> Plan:

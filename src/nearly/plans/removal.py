@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nearly.plans.file import File, RefusedError, digest_of, open_file, open_folder
+from nearly.plans.file import File, RefusedError, digest_of, lock_folder, open_file, open_folder
 from nearly.plans.plan import Plan, Removal
 from nearly.plans.trash import move, open_trash
 
@@ -43,11 +43,13 @@ def check_plan(plan: Plan) -> list[Decision]:
 def apply_plan(plan: Plan, *, trash: Path | None = None) -> list[Decision]:
     """Delete the files, or move them below `trash`; each is checked right before.
 
-    A file that is refused or fails does not stop the others.
+    A file that is refused or fails does not stop the others. Only one plan at a time is carried
+    out in a folder, and only one at a time moves files to a trash.
     """
     with ExitStack() as stack:
         root = stack.enter_context(open_folder(plan.folder))
-        trash_folder = stack.enter_context(open_trash(trash)) if trash else None
+        lock_folder(root, plan.folder)
+        trash_folder = stack.enter_context(open_trash(trash, plan)) if trash else None
         leaving = {removal.path for removal in plan.removals}
         return [_carry_out(root, removal, leaving, trash_folder) for removal in plan.removals]
 
@@ -77,6 +79,9 @@ def _verified(root: int, removal: Removal, leaving: set[str]) -> Iterator[File]:
     ):
         if file.identity == survivor.identity:
             raise RefusedError("it is the same file as its survivor, under two names")
+        # Plans of a folder and of one inside it share files, and know nothing of each other.
+        file.lock("the file")
+        survivor.lock("its survivor", shared=True)
         for found, sha256, who in (
             (file, removal.sha256, "the file"),
             (survivor, removal.survivor_sha256, "its survivor"),

@@ -4,7 +4,7 @@ What is written goes to a temporary file beside the target, and only when everyt
 written do the targets appear.
 """
 
-import os
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -13,9 +13,11 @@ from typing import Any, BinaryIO, Self, cast
 import pyarrow as pa
 
 from nearly.errors import SinkError
+from nearly.remnant import forget, on_abandon
 from nearly.sinks.format import format_of
+from nearly.sinks.mark import Marks
 from nearly.sinks.part_folder import StagedParts, check_parts, has_scheme, write_elsewhere
-from nearly.sinks.place import check_place
+from nearly.sinks.place import blaming, check_different, check_place, target_of
 from nearly.sinks.row_group import Batches, in_groups, plain_schema
 from nearly.sinks.staged_file import Staged
 
@@ -59,24 +61,45 @@ def check_place_of_frame(place: Path | str, *, force: bool) -> None:
 class Outputs:
     """The files of one command: they appear together when the block ends well.
 
-    An exception, Ctrl-C included, leaves every target as it was.
+    An exception, Ctrl-C included, leaves every target as it was; and so does the next run in the
+    folder if this one is killed.
     """
 
     def __init__(self, *, force: bool = False) -> None:
         self._force = force
         self._started: list[Staged | StagedParts] = []
         self._finished: list[Staged | StagedParts] = []
+        self._marks = Marks()
+        self._is_undone = True  # or else the next run has to try again
+        self._ending = threading.Lock()
+        self._abandoned = on_abandon(self._abandon)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                self._commit()
-        finally:
-            for staged in self._started:
-                staged.discard()
+        with self._ending:
+            try:
+                if kind is None:
+                    self._commit()
+            finally:
+                self._clean_up()
+                forget(self._abandoned)
+
+    def _clean_up(self) -> None:
+        for staged in self._started:
+            staged.discard()
+            if self._is_undone:
+                staged.discard_old()
+        self._marks.drop(remove=self._is_undone)
+
+    def _abandon(self) -> None:
+        """For another thread, right before the process ends.
+
+        What is being published is left to the next run to undo.
+        """
+        if self._ending.acquire(blocking=False):
+            self._clean_up()
 
     def write(self, batches: Batches, schema: pa.Schema, path: Path) -> int:
         """Write a table in the format of the path's ending; gives the number of rows."""
@@ -106,8 +129,8 @@ class Outputs:
             self.write(table, table.schema, Path(place))
         else:
             check_parts(Path(place), force=self._force)
-            staged = StagedParts(Path(place))
-            self._start(staged)
+            staged = StagedParts(Path(place), self._stem(Path(place)))
+            self._started.append(staged)
             staged.write(frame)
             self._finished.append(staged)
 
@@ -115,8 +138,8 @@ class Outputs:
     def open(self, path: Path) -> Iterator[BinaryIO]:
         """A new file to write bytes to; it takes the place of `path` when the block ends well."""
         check_place(path, force=self._force)
-        staged = Staged(path)
-        self._start(staged)
+        staged = Staged(path, self._stem(path))
+        self._started.append(staged)
         file = staged.create()
         try:
             yield cast(BinaryIO, file)
@@ -128,16 +151,25 @@ class Outputs:
             raise
         self._finished.append(staged)
 
-    def _start(self, staged: Staged | StagedParts) -> None:
-        if any(staged.target == other.target for other in self._started):
-            raise SinkError(f"{os.fspath(staged.path)!r} is given for two outputs; give two names")
-        self._started.append(staged)
+    def _stem(self, path: Path) -> str:
+        """The beginning of the temporary names of an output, which may be started only once."""
+        check_different(*(staged.path for staged in self._started), path)
+        with blaming(path):
+            return self._marks.stem(target_of(path).parent)
 
     def _commit(self) -> None:
+        if not self._finished:
+            return
+        alone = len(self._finished) == 1
         try:
+            if not alone or self._finished[0].target.exists():
+                with blaming(self._finished[0].path):
+                    self._marks.list_undos([staged.undo for staged in self._finished])
             for staged in self._finished:
                 staged.publish(force=self._force)
+            with blaming(self._finished[0].path):
+                self._marks.decide()
         except BaseException:
-            for staged in self._finished:
-                staged.withdraw()
+            undone = [staged.withdraw() for staged in self._finished]
+            self._is_undone = all(undone)
             raise

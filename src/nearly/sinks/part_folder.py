@@ -6,9 +6,7 @@ it writes itself: `frame.write.parquet`, as Spark's do.
 
 import os
 import re
-import secrets
 import shutil
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearly.errors import SinkError
+from nearly.sinks.mark import Undo, identity_of, put_back, sweep
 from nearly.sinks.place import blaming, target_of
 
 __all__ = ["StagedParts", "check_parts", "has_scheme", "write_elsewhere"]
@@ -38,6 +37,7 @@ def check_parts(path: Path, *, force: bool) -> None:
                 f"{given!r} cannot be written: there is no folder {str(parent)!r}; "
                 "make it first, or give another name"
             )
+        sweep(parent)
         if path.is_dir() and not force:
             raise SinkError(
                 f"the folder {given!r} exists; give another name, or --force to replace it"
@@ -62,16 +62,15 @@ def write_elsewhere(frame: Any, place: str, *, force: bool) -> None:
 class StagedParts:
     """A hidden folder that takes the place of its target when all is well.
 
-    It has the verbs of `Staged`; the old folder is kept until `discard`.
+    It has the verbs of `Staged`; the old folder is kept until `discard_old`.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, stem: str) -> None:
         self.path = path
         self.target = target_of(path)
-        stem = f".nearly-{secrets.token_hex(8)}"
         self._temporary = self.target.with_name(f"{stem}.part")
         self._old = self.target.with_name(f"{stem}.old")
-        self._published = False
+        self._identity: list[int] | None = None
 
     def write(self, table: Any) -> None:
         """A frame writes its own parts; an Arrow table is one part."""
@@ -79,7 +78,11 @@ class StagedParts:
             with blaming(self.path):
                 self._temporary.mkdir()
                 pq.write_table(table, self._temporary / "part-00000.parquet", compression="zstd")
-            return
+        else:
+            self._let_write(table)
+        self._identity = identity_of(self._temporary)
+
+    def _let_write(self, table: Any) -> None:
         # Not a URI: what is escaped in one, Hadoop takes for a name.
         table.write.mode("errorifexists").parquet(f"file://{self._temporary}")
         if not any(self._temporary.glob("part-*")):
@@ -88,6 +91,11 @@ class StagedParts:
                 "to disks of their own. Give a folder that all of them share, or a place like "
                 "s3a://bucket/folder"
             )
+
+    @property
+    def undo(self) -> Undo:
+        """How to undo `publish`."""
+        return Undo(target=str(self.target), old=str(self._old), new=self._identity)
 
     def publish(self, *, force: bool) -> None:
         """Let the target appear."""
@@ -100,18 +108,19 @@ class StagedParts:
                     )
                 os.replace(self.target, self._old)
             os.replace(self._temporary, self.target)
-        self._published = True
 
-    def withdraw(self) -> None:
-        """Put back what was there."""
-        with suppress(OSError):
-            if self._published:
-                shutil.rmtree(self.target)
-            if self._old.exists():
-                os.replace(self._old, self.target)
+    def withdraw(self) -> bool:
+        """Put back what was there; False where the disk refuses."""
+        try:
+            put_back(self.undo)
+        except OSError:
+            return False
+        return True
 
     def discard(self) -> None:
-        """Leave nothing but the target, whether it was published or withdrawn."""
+        """Remove what was not published."""
         shutil.rmtree(self._temporary, ignore_errors=True)
-        if self.target.exists():  # or else the old folder is all there is
-            shutil.rmtree(self._old, ignore_errors=True)
+
+    def discard_old(self) -> None:
+        """Remove what was there before."""
+        shutil.rmtree(self._old, ignore_errors=True)

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nearly.errors import SinkError
+from nearly.sinks.mark import sweep
 
-__all__ = ["blaming", "check_place", "target_of"]
+__all__ = ["blaming", "check_different", "check_place", "target_of"]
 
 _ADVICE = {
     errno.ENOSPC: "the disk is full; free some space, or write to another disk",
@@ -32,6 +33,7 @@ def check_place(path: Path, *, force: bool) -> None:
                 f"{given!r} cannot be written: there is no folder {str(folder)!r}; "
                 "make it first, or give another name"
             )
+        sweep(folder)
         if path.is_dir():
             raise SinkError(f"{given!r} is a folder; give the name of a file")
         if path.exists():
@@ -40,6 +42,16 @@ def check_place(path: Path, *, force: bool) -> None:
             if not force:
                 raise SinkError(f"{given!r} exists; give another name, or --force to overwrite")
         tempfile.TemporaryFile(dir=folder).close()
+
+
+def check_different(*places: Path | str | None) -> None:
+    """Refuse two outputs of one name."""
+    targets: set[Path] = set()
+    for place in places:
+        if place is not None and target_of(Path(place)) in targets:
+            raise SinkError(f"{os.fspath(place)!r} is given for two outputs; give two names")
+        if place is not None:
+            targets.add(target_of(Path(place)))
 
 
 def target_of(path: Path) -> Path:

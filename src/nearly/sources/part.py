@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
@@ -74,6 +74,10 @@ class Part(ABC):
         """What a column holds in the first rows."""
         batch = next(self.batches([column], lambda *_: None), None)
         return [] if batch is None else batch.column(column).to_pylist()
+
+    def keep_digests(self) -> Mapping[str, tuple[str, int]]:
+        """The SHA-256 and size of each file that is a document, by id, filled as it is read."""
+        return {}
 
     def cut(self, size: int) -> "list[Cut]":  # noqa: ARG002 - most can only be read from the start
         """Parts of about `size` bytes that have the same rows one after the other."""

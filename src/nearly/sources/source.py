@@ -84,6 +84,10 @@ class Source:
         also_type = None if also is None else self._number_type(also)
         yield from self._reading.documents(self._parts, skipped, also=also, also_type=also_type)
 
+    def keep_digests(self) -> Mapping[str, tuple[str, int]]:
+        """The SHA-256 and size of each file of a folder, by id, filled as it is read."""
+        return self._parts[0].keep_digests()
+
     def rows(self) -> Iterator[pa.RecordBatch]:
         """Every row with its own columns; `documents` counts the same rows in the same order."""
         return self._reading.rows(self._parts)

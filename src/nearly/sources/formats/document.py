@@ -7,7 +7,7 @@ from typing import Final
 from nearly.errors import UnreadableError
 from nearly.sources.formats.encoding import NotTextError, bare_ending, decode, open_bytes
 
-__all__ = ["FORMATS", "read_document"]
+__all__ = ["FORMATS", "document_text", "read_document"]
 
 #: Endings, and where the function `text_of` for them is.
 FORMATS: Final = {
@@ -21,10 +21,14 @@ FORMATS: Final = {
 }
 
 
-def read_document(path: str, encoding: str | None = None) -> str:
-    """The text; NotTextError says why there is none."""
+def read_document(path: str) -> str:
+    """The text of a file, decompressed where its name says so."""
     with open_bytes(path) as file:
-        data = file.read()
+        return document_text(file.read(), path)
+
+
+def document_text(data: bytes, path: str, encoding: str | None = None) -> str:
+    """The text of a file that holds these bytes; NotTextError says why there is none."""
     ending = bare_ending(path)
     if ending not in FORMATS:
         return decode(data, encoding)

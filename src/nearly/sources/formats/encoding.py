@@ -11,6 +11,7 @@ __all__ = [
     "bare_ending",
     "compression_of",
     "decode",
+    "decompressed",
     "encoding_of",
     "open_bytes",
     "open_text",
@@ -48,8 +49,12 @@ def bare_ending(path: str) -> str:
 
 def open_bytes(path: str) -> BinaryIO:
     """A file for reading, decompressed on the way where its name says so."""
+    return decompressed(open(path, "rb"), path)
+
+
+def decompressed(file: BinaryIO, path: str) -> BinaryIO:
+    """What a file of this name holds; closing it closes the file."""
     compression = compression_of(path)
-    file = open(path, "rb")  # noqa: SIM115 - the caller closes it
     if compression is None:
         return file
     return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(file, "r"), compression))

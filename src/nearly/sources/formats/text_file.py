@@ -1,18 +1,23 @@
 """Text files: a document a file, or a document a line."""
 
+import hashlib
 import io
 import os
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import pyarrow as pa
 
 from nearly.arrays import string_array
 from nearly.errors import UnreadableError
 from nearly.sources import part
-from nearly.sources.formats.document import FORMATS, read_document
+from nearly.sources.formats.document import FORMATS, document_text
 from nearly.sources.formats.encoding import (
     NotTextError,
     bare_ending,
+    decompressed,
+    open_bytes,
     open_text,
     without_surrogates,
 )
@@ -41,6 +46,11 @@ class TextFilesPart(Part):
         self._encodings = encodings or {}
         self._is_alone = len(paths) == 1 and not left_out
         self._reasons: dict[int, str] = {}
+        self._digests: _Digests | None = None
+
+    def keep_digests(self) -> Mapping[str, tuple[str, int]]:
+        self._digests = _Digests(self._ids)
+        return self._digests
 
     @property
     def files(self) -> Sequence[str]:
@@ -100,7 +110,8 @@ class TextFilesPart(Part):
     def _text(self, row: int) -> str | None:
         path = self._paths[self._ids[row]]
         try:
-            return read_document(path, self._encodings.get(self._ids[row]))
+            encoding = self._encodings.get(self._ids[row])
+            return document_text(self._bytes(row, path), path, encoding)
         except NotTextError as error:
             reason = str(error)
         except OSError as error:
@@ -110,6 +121,44 @@ class TextFilesPart(Part):
             raise UnreadableError(f"{self._ids[row]}: {reason}.{needed}")
         self._reasons[row] = reason
         return None
+
+    def _bytes(self, row: int, path: str) -> bytes:
+        if self._digests is None:
+            with open_bytes(path) as file:
+                return file.read()
+        # Whole, because what is hashed has to be what is decompressed.
+        with open(path, "rb") as raw:
+            data = raw.read()
+        self._digests.add(row, data)
+        with decompressed(io.BytesIO(data), path) as file:
+            return file.read()
+
+
+class _Digests(Mapping[str, tuple[str, int]]):
+    """A SHA-256 and a size per row: 40 bytes each, because there may be millions."""
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self._ids = ids
+        self._sums = bytearray(32 * len(ids))
+        self._sizes = array("q", [-1]) * len(ids)
+
+    def add(self, row: int, data: bytes) -> None:
+        self._sums[32 * row : 32 * row + 32] = hashlib.sha256(data).digest()
+        self._sizes[row] = len(data)
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self._ids) if self._sizes[row] >= 0}
+
+    def __getitem__(self, name: str) -> tuple[str, int]:
+        row = self._rows[name]
+        return self._sums[32 * row : 32 * row + 32].hex(), self._sizes[row]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 class LinesPart(Part):

@@ -1,0 +1,299 @@
+"""What all torture shares: a desk to work at, the commands, and what must hold afterwards."""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nearly.remnant import scratch
+from nearly.sinks.mark import sweep
+
+HERE = Path(__file__).parent
+LONG = "the quick brown fox jumps over the lazy dog and then it sleeps in the sun for a while"
+TEXTS = [LONG, LONG + " again", "something else entirely, which has nothing to do with foxes", LONG]
+
+#: What was counted, for the end of a session.
+SAID: list[str] = []
+#: A file system in memory, where waiting for the disk takes no time.
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
+#: How long each part of `make torture` takes; the slow tests take a little, the others a few cases.
+SECONDS = float(os.environ.get("NEARLY_TORTURE_SECONDS", "60"))
+SEED = int(os.environ.get("NEARLY_TORTURE_SEED", "0")) or random.SystemRandom().randrange(10**9)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that writes, and the files that it may bring about."""
+
+    arguments: list[str]
+    #: Where it can make no hard link, as on another file system.
+    links: bool = True
+    #: It takes files away; the others only add or replace.
+    removes: bool = False
+
+
+def of(line: str, *, links: bool = True, removes: bool = False) -> Command:
+    return Command(line.split(), links=links, removes=removes)
+
+
+COMMANDS = {
+    "find": of("find table.csv -o pairs.parquet --clusters clusters.csv"),
+    "find, spilling": of(
+        "find large.jsonl --memory 1MB -o pairs.csv --clusters clusters.jsonl.gz --all-pairs"
+    ),
+    "find, skipping": of("find broken.csv -o pairs.json --skipped skipped.csv"),
+    "dedup": of("dedup table.csv -o clean.csv --removed removed.arrow"),
+    "dedup, replacing": of(
+        "dedup table.parquet -o old.parquet --removed old.csv --clusters new.csv --force"
+    ),
+    "dedup, without links": of(
+        "dedup table.csv -o old.csv --removed removed.csv --force", links=False
+    ),
+    "dedup of a folder": of("dedup docs -o new-plan.json --clusters clusters.csv"),
+    "apply": of("apply plan.json --yes", removes=True),
+    "apply, to a trash": of("apply plan.json --yes --trash trash", removes=True),
+    "apply, to another disk": of("apply plan.json --yes --trash trash", removes=True, links=False),
+    "compare": of("compare docs/a.txt docs/c.txt --append old.tsv"),
+    "tune": of("tune table.csv --plot curve.svg --skipped skipped.csv"),
+    "evaluate": of("evaluate found.csv --gold found.csv --plot bars.html"),
+    "mentions": of("mentions table.csv -o groups.csv"),
+}
+COMPARISON = "name_a\tname_b\tunit\tk\tjaccard\tjaccard_without_stop_words\tcontainment_of_a\t"
+COMPARISON += "containment_of_b\testimate\tpermutations\tshingles_a\tshingles_b\tshared\n"
+
+
+@dataclass
+class Ended:
+    """How a command ended, what it said on stderr, and its system calls."""
+
+    code: int | str
+    said: str
+    calls: int
+
+
+class Warm:
+    """Runs commands in forks of one process, with a shim that fails a chosen system call."""
+
+    def __init__(self, folder: Path) -> None:
+        shim = folder / "failing_calls.so"
+        source = HERE / "failing_calls.c"
+        build = ["cc", "-O1", "-shared", "-fPIC", "-o", str(shim), str(source), "-ldl"]
+        subprocess.run(build, check=True)
+        self._process = subprocess.Popen(
+            [sys.executable, HERE / "warm.py", folder / "said.txt"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"LD_PRELOAD": str(shim), "OPENBLAS_NUM_THREADS": "1"},
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate(timeout=60)
+
+    def __call__(self, request: dict[str, Any]) -> Ended:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(request).encode() + b"\n")
+        self._process.stdin.flush()
+        return Ended(**json.loads(self._process.stdout.readline()))
+
+
+State = dict[str, bytes]
+
+
+@dataclass
+class Desk:
+    """A folder with every kind of input; laid afresh for each case."""
+
+    folder: Path
+    run: Warm
+    golden: dict[str, tuple[State, int, int]] = field(default_factory=dict)
+
+    @property
+    def work(self) -> Path:
+        return self.folder / "desk" / "work"
+
+    @property
+    def tmp(self) -> Path:
+        return self.folder / "desk" / "tmp"
+
+    def prepare(self) -> None:
+        """Make what is laid; the plan needs the place where it will lie."""
+        self.tmp.mkdir(parents=True)
+        make_inputs(self.work)
+        ended = self.start(of("dedup docs -o plan.json --quiet"))
+        assert ended.code == 0, ended.said
+        shutil.copytree(self.folder / "desk", self.folder / "template")
+
+    def lay(self) -> State:
+        shutil.rmtree(self.folder / "desk")
+        shutil.copytree(self.folder / "template", self.folder / "desk")
+        return self.state()
+
+    def state(self) -> State:
+        """All files and what they hold."""
+        desk = self.folder / "desk"
+        files = [path for path in desk.rglob("*") if path.is_file()]
+        # A trace is what an unexpected error leaves on purpose.
+        files = [path for path in files if not path.name.startswith("nearly-trace-")]
+        found = {str(path.relative_to(desk)): path.read_bytes() for path in files}
+        # Python's own, from looking whether a folder can be written to.
+        return {p: data for p, data in found.items() if not re.fullmatch(r"tmp/[a-z0-9_]{8}", p)}
+
+    def start(self, command: Command, at: int = 0, errno: int = 0, kill_after: float = 0) -> Ended:
+        return self.run(
+            {
+                "arguments": command.arguments,
+                "cwd": str(self.work),
+                "tmp": str(self.tmp),
+                "below": str(self.folder / "desk"),
+                "at": at,
+                "errno": errno,
+                "links": int(command.links),
+                "kill_after": kill_after,
+            }
+        )
+
+    def clean(self) -> None:
+        """What the next run does first."""
+        sweep(self.work)
+        with scratch(self.tmp):
+            pass
+
+    def learn(self, name: str) -> tuple[State, int, int]:
+        """What a command brings about when nothing happens: files, exit code, system calls."""
+        if name not in self.golden:
+            self.lay()
+            ended = self.start(COMMANDS[name])
+            assert ended.code in (0, 3), ended.said
+            assert leftovers(self.state()) == []
+            self.golden[name] = self.state(), int(ended.code), ended.calls
+        return self.golden[name]
+
+    def suffer(self, name: str, **trouble: Any) -> str:
+        """One command in trouble: everything that must hold afterwards. Gives what came of it."""
+        golden, code, _ = self.learn(name)
+        before = self.lay()
+        ended = self.start(COMMANDS[name], **trouble)
+        case = f"{name}, {trouble}: {ended}"
+        assert "Traceback" not in ended.said, case
+        assert ended.code in (-9, 0, 2, 3, 70), case
+        if ended.code == 3 and not COMMANDS[name].removes:
+            # Some input could not be read: another answer, which has to be whole.
+            assert self.state().keys() in (before.keys(), golden.keys()), f"{case}: a part"
+            return "skipping"
+        for path, content in self.state().items():
+            if is_shown(path):
+                assert content in (before.get(path), golden.get(path)), f"{case}: half {path}"
+        check = self._check_removed if COMMANDS[name].removes else self._check_written
+        check(name, before, ended, case)
+        return "killed" if ended.code == -9 else "failed" if ended.code != code else "done"
+
+    def _check_written(self, name: str, before: State, ended: Ended, case: str) -> None:
+        """All outputs are there, or none; and nothing else, once the next run has begun."""
+        golden, code, _ = self.learn(name)
+        self.clean()
+        after = self.state()
+        assert leftovers(after) == [], f"{case}: {leftovers(after)} stays"
+        expected = {-9: (before, golden), code: (golden,)}.get(int(ended.code), (before,))
+        assert after in expected, f"{case}: not all or none"
+        if after == before:
+            again = self.start(COMMANDS[name])
+            assert again.code == code, f"{case}: then {again}"
+            assert self.state() == golden, f"{case}: the next run differs"
+
+    def _check_removed(self, name: str, before: State, _: Ended, case: str) -> None:
+        """No bytes are lost; and the next run finishes what was begun."""
+        check_nothing_lost(before, self.state(), case)
+        again = self.start(COMMANDS[name])
+        assert again.code in (0, 3), f"{case}: then {again}"
+        assert self.state() == self.learn(name)[0], f"{case}: the next run differs"
+
+
+def is_shown(path: str) -> bool:
+    return path.startswith("work/") and not Path(path).name.startswith(".nearly-")
+
+
+def leftovers(state: State) -> list[str]:
+    return [path for path in state if path.startswith("tmp/") or ".nearly-" in path]
+
+
+def check_nothing_lost(before: State, after: State, case: str) -> None:
+    """Each file is where it was, or in the trash, or its survivor is where it was."""
+    removals = json.loads(before["work/plan.json"])["removals"]
+    survivors = {f"work/docs/{r['path']}": f"work/docs/{r['survivor']}" for r in removals}
+    for path, content in before.items():
+        trash = path.replace("work/docs/", "work/trash/")
+        survivor = survivors.get(path, path)
+        places = [after.get(path), after.get(trash)]
+        in_trash = any(place.startswith("work/trash") for place in after)
+        is_safe = content in places or (not in_trash and after.get(survivor) == before[survivor])
+        assert is_safe, f"{case}: {path} is lost"
+
+
+def make_inputs(work: Path) -> None:
+    """Every kind of input, small."""
+    (work / "docs" / "sub").mkdir(parents=True)
+    for name, text in zip(("a.txt", "b.txt", "c.txt", "sub/d.txt"), TEXTS, strict=True):
+        (work / "docs" / name).write_text(text)
+    rows = [{"id": i, "text": text, "more": f"@you {i}"} for i, text in enumerate(TEXTS * 3)]
+    lines = "".join(f'{row["id"]},"{row["text"]}",{row["more"]}\n' for row in rows)
+    (work / "table.csv").write_text("id,text,more\n" + lines)
+    (work / "broken.csv").write_text("id,text,more\n" + lines + "99,\n")
+    (work / "table.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    chance = random.Random(1)
+    texts = [f"{chance.getrandbits(12_000):x}" for _ in range(500)]
+    large = [{"id": i, "text": text} for i, text in enumerate([*texts, *texts[:2]])]
+    (work / "large.jsonl").write_text("".join(json.dumps(row) + "\n" for row in large))
+    table = pa.Table.from_pylist(rows)
+    pq.write_table(table, work / "table.parquet")
+    (work / "old.csv").write_text("an older file\n")
+    (work / "old.parquet").write_text("an older file\n")
+    (work / "old.tsv").write_text(COMPARISON)
+    (work / "found.csv").write_text("id_a,id_b,similarity\n1,2,0.9\n2,3,0.8\n")
+
+
+class Tally:
+    """Counts by outcome, and says them together with the seed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.counts: Counter[str] = Counter()
+        self.start = time.monotonic()
+        self.random = random.Random(f"{SEED} {name}")
+
+    def until(self, seconds: float) -> Iterator[int]:
+        """Case after case, until the time is over."""
+        number = 0
+        while time.monotonic() - self.start < seconds:
+            yield number
+            number += 1
+
+    def say(self) -> None:
+        counts = ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(self.counts.items()))
+        took = time.monotonic() - self.start
+        line = f"torture: {self.name}: {counts} in {took:.0f} s, seed {SEED}"
+        SAID.append(line)
+        if report := os.environ.get("NEARLY_TORTURE_REPORT"):
+            with open(report, "a") as file:
+                file.write(line + "\n")
+
+
+needs_a_compiler = pytest.mark.skipif(
+    sys.platform != "linux" or shutil.which("cc") is None, reason="needs Linux and a C compiler"
+)
