@@ -3,6 +3,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# What was compiled is kept for the next time; a plain `pip install .` leaves nothing behind.
+KEPT := --config-settings 'build-dir=build/{wheel_tag}'
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/kernels/*)
 
 .PHONY: demo test slow-test check lint types clean
@@ -31,11 +33,11 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: $(BIN)/python $(SOURCES)
-	$(PIP) --constraint constraints.txt --editable .
+	$(PIP) $(KEPT) --constraint constraints.txt --editable .
 	@touch $@
 
 $(VENV)/developing: $(BIN)/python $(SOURCES)
-	$(PIP) --constraint constraints.txt --editable '.[dev]'
+	$(PIP) $(KEPT) --constraint constraints.txt --editable '.[dev]'
 	@touch $@ $(VENV)/installed
 
 clean:

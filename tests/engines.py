@@ -135,8 +135,8 @@ def collected(result: Any) -> Collected:
         n for n in ("pairs", "clusters", "removed", "kept", "top", "skipped") if hasattr(result, n)
     ]
     tables = {name: plain(getattr(result, name)) for name in names}
-    plain = result.statistics.to_dict()
-    statistics = {name: value for name, value in plain.items() if name != "seconds"}
+    numbers = result.statistics.to_dict()
+    statistics = {name: value for name, value in numbers.items() if name != "seconds"}
     return Collected(tables, statistics)
 
 

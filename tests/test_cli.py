@@ -11,6 +11,7 @@ import pytest
 
 from nearly.cli.option import size
 from nearly.cli.program import COMMANDS, nearly, run
+from nearly.saved import open as opened
 
 ROOT = Path(__file__).parent.parent
 LONG = "the quick brown fox jumps over the lazy dog and then it sleeps in the sun for a while"
@@ -107,6 +108,27 @@ def test_files_instead_of_a_table(call: Run, table: Path, tmp_path: Path) -> Non
     assert "written to p.parquet" in err
     assert pq.read_table(tmp_path / "p.parquet").column_names == ["id_a", "id_b", "similarity"]
     assert len((tmp_path / "c.jsonl").read_text().splitlines()) == 3
+
+
+def test_pairs_say_what_differs_on_request(call: Run, table: Path) -> None:
+    code, _, _ = call("find", table, "-o", "p.csv", "--difference")
+    assert code == 0
+    assert Path("p.csv").read_text().splitlines()[0].endswith("difference")
+    kinds = {line.rpartition(",")[2] for line in Path("p.csv").read_text().splitlines()[1:]}
+    assert {kind.strip('"') for kind in kinds} == {"punctuation", "same text"}
+
+
+def test_a_whole_result_is_saved(call: Run, table: Path) -> None:
+    assert call("find", table, "--save", "kept", "--quiet")[0] == 0
+    assert repr(opened("kept")) == "Found: 2 pairs in 1 cluster of 4 documents"
+    assert call("find", table, "--save", "kept", "--quiet")[0] == 2
+    assert call("find", table, "--save", "kept", "--quiet", "--force")[0] == 0
+
+
+def test_compare_says_how_k_was_chosen(call: Run, folder: Path) -> None:
+    files = (folder / "one.txt", folder / "three.txt")
+    assert "by the length of these two texts" in call("compare", *files)[1]
+    assert "by the length of these two texts" not in call("compare", *files, "--k", 5)[1]
 
 
 def test_quiet_says_nothing(call: Run, table: Path) -> None:

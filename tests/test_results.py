@@ -19,6 +19,7 @@ from nearly.errors import (
     SourceError,
     UnreadableError,
 )
+from nearly.plans import apply_plan, check_plan, load_plan, save_plan
 
 TEXTS = ["one text of some words", "one text of some words", "another that is unlike it"]
 LONG = "the quick brown fox jumps over the lazy dog and then it sleeps in the sun for a while"
@@ -49,6 +50,7 @@ def test_lazy_pairs_become_arrow_when_that_is_asked_for() -> None:
     assert lazy.to_arrow() is found.to_arrow() is found.pairs
     assert lazy.to_pandas().equals(found.pairs.to_pandas())
     assert lazy.to_polars().equals(found.to_polars())
+    assert lazy._repr_html_() == "<p>Found: 1 pair in 1 cluster of 3 documents</p>"
     with pytest.raises(EngineError, match="Spark"):
         lazy.with_difference()
 
@@ -295,9 +297,10 @@ def test_a_plan_is_made_checked_and_applied(tmp_path: Path) -> None:
     (folder / "two.txt").write_text(LONG)
     plan = nearly.plan(folder, keep="last")
     assert repr(plan) == f"Plan: 1 file of {folder} to remove ({len(LONG)} bytes)"
-    plan.save(tmp_path / "plan.json")
-    assert [decision.outcome for decision in plan.check()] == ["remove"]
-    plan.apply()
+    save_plan(plan, tmp_path / "plan.json")
+    assert load_plan(tmp_path / "plan.json") == plan
+    assert [decision.outcome for decision in check_plan(plan)] == ["remove"]
+    apply_plan(plan)
     assert [path.name for path in folder.iterdir()] == ["two.txt"]
     with pytest.raises(SettingsError, match="folder"):
         nearly.dedup(TEXTS).plan()

@@ -527,8 +527,8 @@ def plan(
 ) -> Plan:
     """Plan which files of a folder to remove, so that one file of each cluster stays.
 
-    Nothing is removed yet: `Plan.save` writes the plan to a file, `Plan.check` says what it would
-    do now, and `Plan.apply` does it.
+    Nothing is removed yet. In `nearly.plans`, `save_plan` writes the plan to a file, `check_plan`
+    says what it would do now, and `apply_plan` does it.
 
     Arguments:
         threshold: Lowest similarity of a pair, above 0 and at most 1. Default: 0.8.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from nearly import pipeline
 from nearly.arguments import Comparing, Deduplicating, Finding, Reading, Running, Tuning
 from nearly.comparison import compare_texts
+from nearly.declaration import declarations
 from nearly.errors import SettingsError
 from nearly.evaluation.mention import Mentions, differing_in_mentions
 from nearly.measures.jaccard import Jaccard
@@ -40,6 +41,11 @@ def find(source: Any, settings: Settings, finding: Finding, running: Running) ->
     dict of id to text, or a pandas, polars, Arrow or Spark table. On Spark, the tables of the
     result are lazy Spark DataFrames.
     """
+    if finding.difference and runs_on_spark(source, running):
+        raise SettingsError(
+            "difference is told on one machine only; leave it out on Spark, where found.top tells "
+            "it for the most similar pairs"
+        )
     with _run(source, settings, running) as (read, engine, skipped):
         measure = finding.measure or Jaccard.of(settings)
         found = pipeline.find(read, measure, settings, engine, skipped, audited=finding.audit)
@@ -66,8 +72,8 @@ def plan(
 ) -> Plan:
     """Plan which files of a folder to remove, so that one file of each cluster stays.
 
-    Nothing is removed yet: `Plan.save` writes the plan to a file, `Plan.check` says what it would
-    do now, and `Plan.apply` does it.
+    Nothing is removed yet. In `nearly.plans`, `save_plan` writes the plan to a file, `check_plan`
+    says what it would do now, and `apply_plan` does it.
     """
     return dedup(folder, settings, deduplicating, running).plan()
 
@@ -79,8 +85,8 @@ def mentions(source: Any, reading: Reading) -> Mentions:
     other documents may be similar too.
     """
     skipped = Skipped(strict=reading.strict)
-    columns = Running(id=reading.id, text=reading.text, glob=reading.glob, lines=reading.lines)
-    batches = reopened(source, columns).documents(skipped)
+    running = Running(**{name: getattr(reading, name) for name in declarations(Reading)})
+    batches = reopened(source, running).documents(skipped)
     rows = (row for batch in batches for row in batch.select(["id", "text"]).to_pylist())
     groups = differing_in_mentions((row["id"], row["text"]) for row in rows)
     return Mentions(groups=groups, skipped=skipped.table(), skipped_count=len(skipped))

@@ -108,8 +108,12 @@ class Found(Tabular):
         """The pairs as an Arrow table."""
         return _collected(self.pairs)
 
-    def _rows_to_show(self) -> pa.Table:
-        return self.top
+    def _rows_to_show(self) -> pa.Table | None:
+        """Nothing of a lazy frame: whoever looks at a result should not start a job by it."""
+        if _is_lazy(self.pairs):
+            return None
+        places = [n for n in self.top.column_names if n.startswith(("start_", "marks_"))]
+        return self.top.drop_columns(places)
 
     def text(self, id: Any) -> str:  # noqa: A002 - the name that users know
         """The text of one document, read again from where it came from."""

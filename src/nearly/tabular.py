@@ -34,12 +34,13 @@ class Tabular:
 
         return polars.DataFrame(self.to_arrow())
 
-    def _rows_to_show(self) -> pa.Table:
+    def _rows_to_show(self) -> pa.Table | None:
         return self.to_arrow()
 
     def _repr_html_(self) -> str:
         """Called by notebooks: one line, and the first rows."""
-        return f"<p>{escape(repr(self))}</p>{_html(self._rows_to_show())}"
+        rows = self._rows_to_show()
+        return f"<p>{escape(repr(self))}</p>" + ("" if rows is None else _html(rows))
 
 
 def _html(table: pa.Table) -> str:

@@ -39,10 +39,10 @@ def apply(plan: Path, yes: bool, trash: Path | None) -> int:
     nearly apply plan.json
     nearly apply plan.json --yes --trash removed/
     """
-    from nearly.plans import load_plan
+    from nearly.plans import apply_plan, check_plan, load_plan
 
     loaded = load_plan(plan)
-    decisions = loaded.apply(trash=trash) if yes else loaded.check()
+    decisions = apply_plan(loaded, trash=trash) if yes else check_plan(loaded)
     for decision in decisions:
         _show(decision, "move" if trash else "delete")
     agreed = [d.removal for d in decisions if d.outcome in ("remove", "done")]

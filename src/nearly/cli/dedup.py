@@ -161,8 +161,10 @@ def _write_copy(result: Deduplicated, target: Path | str, outputs: Outputs, *, s
 
 
 def _write_plan(result: Deduplicated, target: Path, *, force: bool) -> str:
+    from nearly.plans import save_plan
+
     plan = result.plan()
-    plan.save(target, force=force)
+    save_plan(plan, target, force=force)
     links = len(result) - len(plan.removals)
     return (
         f"{count(len(plan.removals), 'file')} to remove ({plan.bytes:,} bytes)"

@@ -105,7 +105,7 @@ class _Rows:
         if len(wrong):
             raise SourceError(
                 f"the column 'similarity' of {self._name} has {similarity[wrong[0]]:g} in row "
-                f"{wrong[0]}, and similarity runs from 0 to 1. Mend it, or leave the column out."
+                f"{wrong[0]}, and similarity runs from 0 to 1. Fix it, or leave the column out."
             )
         return similarity
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearly.tabular import Tabular
@@ -11,8 +10,6 @@ from nearly.wording import count
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from nearly.plans.removal import Decision
 
 __all__ = ["PLAN_VERSION", "Plan", "Removal"]
 
@@ -53,21 +50,3 @@ class Plan(Tabular):
         import pyarrow as pa
 
         return pa.Table.from_pylist([asdict(removal) for removal in self.removals])
-
-    def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the plan as JSON, for `nearly apply`."""
-        from nearly.plans.plan_file import save_plan
-
-        save_plan(self, Path(path), force=force)
-
-    def check(self) -> list[Decision]:
-        """What would be done with each file now; nothing is changed."""
-        from nearly.plans.removal import check_plan
-
-        return list(check_plan(self))
-
-    def apply(self, *, trash: str | Path | None = None) -> list[Decision]:
-        """Remove the files, or move them to the trash; what changed since is left alone."""
-        from nearly.plans.removal import apply_plan
-
-        return list(apply_plan(self, trash=None if trash is None else Path(trash)))
