@@ -65,7 +65,7 @@ class LazyFrameSource:
 
     def facts(self) -> dict[str, Any]:
         """Which columns were taken, and what nobody named of it."""
-        return facts_of(self.partitions.reading.choice)
+        return {**facts_of(self.partitions.reading.choice), "likely_id": None}
 
     def with_frame(self, narrower: Any) -> "LazyFrameSource":
         """The same documents of a frame that has only the columns that are looked at."""
