@@ -35,7 +35,8 @@ def origin_of(given: Any, reading: Reading, source: Any) -> Origin | None:
         glob=reading.glob,
         lines=reading.lines,
         encoding=reading.encoding,
-        stamp=source.stamp() if isinstance(source, Source) else None,
+        # Files are known by a look at them; a query would have to run once more.
+        stamp=source.stamp() if isinstance(source, Source) and source.size else None,
     )
 
 

@@ -101,11 +101,11 @@ class LocalEngine:
         )
         guessed = measure.settled(_mean_extent(measure, reading.chunks()))
         batches = itertools.chain(reading.chunks(), coming)
-        mean_extent = self._weigh(reading, batches, guessed, choice, banding)
+        mean_extent = self._weigh(reading, batches, measure, guessed, choice, banding)
         decided = guessed if is_all else measure.settled(mean_extent)
         if decided != guessed:
             reading.forget_weighed()
-            self._weigh(reading, reading.chunks(), decided, choice, banding)
+            self._weigh(reading, reading.chunks(), decided, decided, choice, banding)
         corpus = reading.finish(decided, settings, choice)
         for name in corpus.ids(corpus.roles.repeated):
             skipped.add(f"id {name}", REPEATED)
@@ -126,15 +126,19 @@ class LocalEngine:
         reading: Reading,
         batches: Iterable[pa.LargeStringArray],
         measure: Measure,
+        guessed: Measure,
         choice: Choice,
         banding: Banding,
     ) -> float:
-        """Sign documents, or only weigh them for an exact run; the mean extent of all of them."""
+        """Sign documents, or only weigh them for an exact run.
+
+        Gives the mean extent of all of them, by which a measure that is not settled will be.
+        """
 
         def of_batch(texts: pa.LargeStringArray) -> tuple[Weighed, int]:
             is_exact = choice.method == "exact"
-            weighed = measure.weigh(texts) if is_exact else measure.sign(texts, banding)
-            return weighed, measure.extent(texts)
+            weighed = guessed.weigh(texts) if is_exact else guessed.sign(texts, banding)
+            return weighed, 0 if measure.is_settled else measure.extent(texts)
 
         extent = 0
         for weighed, more in self._map(of_batch, batches):
@@ -246,14 +250,13 @@ class LocalEngine:
         )
         self.progress.stage("tables", None)
         id_type = corpus.source.id_type
-        # Read at once: a result must not hold on to the corpus.
-        top = table.top_table(corpus, near.pairs if len(near) else pairs, corpus.measure, id_type)
+        nearest = near.pairs if len(near) else pairs
         return Found(
             pairs=table.pair_table(corpus, pairs, corpus.measure, id_type),
             clusters=table.cluster_table(corpus, clusters, near.pairs, corpus.measure, id_type),
             pair_count=len(pairs),
             cluster_count=clusters.count,
-            read_top=lambda: top,
+            read_top=table.read_top(corpus, nearest, corpus.measure, id_type),
         )
 
     def cleaned(self, corpus: LocalCorpus, near: LocalPairs, keep: Keep) -> Cleaned:

@@ -1,6 +1,7 @@
 """From document numbers to the tables that a user sees, with ids in them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from nearly.stages.cluster import Clusters
 from nearly.stages.survivor import Removed
 from nearly.text.table import excerpt_columns
 
-__all__ = ["best", "cluster_table", "pair_table", "removed_table", "top_table", "without_rows"]
+__all__ = ["best", "cluster_table", "pair_table", "read_top", "removed_table", "without_rows"]
 
 TOP = 20
 
@@ -49,14 +50,25 @@ def removed_table(
     return pa.table(columns, schema=schemas.shaped(schemas.REMOVED, id_type, measure.value))
 
 
-def top_table(corpus: Named, pairs: Pairs, measure: Measure, id_type: pa.DataType) -> pa.Table:
-    """The nearest pairs, and both texts around their first difference."""
+def read_top(
+    corpus: Named, pairs: Pairs, measure: Measure, id_type: pa.DataType
+) -> Callable[[], pa.Table]:
+    """What makes a table of the nearest pairs, and both texts around their first difference.
+
+    Their few texts are read now, so that the corpus can go; what differs is found when it is
+    looked at.
+    """
     shown = best(pairs.nearness)
     first, second = pairs.first[shown], pairs.second[shown]
     nearest = Pairs(first=first, second=second, nearness=pairs.nearness[shown])
     top = pair_table(corpus, nearest, measure, id_type)
-    texts = (corpus.texts(documents).to_pylist() for documents in (first, second))
-    for name, column in excerpt_columns(*texts).items():
+    return partial(_with_excerpts, top, corpus.texts(first), corpus.texts(second))
+
+
+def _with_excerpts(
+    top: pa.Table, texts_a: pa.LargeStringArray, texts_b: pa.LargeStringArray
+) -> pa.Table:
+    for name, column in excerpt_columns(texts_a.to_pylist(), texts_b.to_pylist()).items():
         top = top.append_column(name, column)
     return top
 

@@ -22,7 +22,7 @@ from nearly.engines.spark.partition.row import Tables
 from nearly.engines.spark.session.result_frame import frame_of
 from nearly.schemas import CLUSTERS, PAIRS, REMOVED, shaped
 from nearly.stages.survivor import Keep
-from nearly.stages.table import top_table
+from nearly.stages.table import read_top
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -154,7 +154,7 @@ def _top(corpus: SparkCorpus, near: SparkPairs, pairs: RDD[bytes]) -> Callable[[
             step = partial(lookup.best_of_rows, measure=corpus.measure)
             best = lookup.top_pairs(pairs.map(step).collect())
         shown = _look_up(corpus, np.unique(np.concatenate(best[:2])))
-        return top_table(shown, shown.renumbered(best), corpus.measure, corpus.plan.id_type)
+        return read_top(shown, shown.renumbered(best), corpus.measure, corpus.plan.id_type)()
 
     return read
 
