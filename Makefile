@@ -12,13 +12,16 @@ SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/kernels/
 demo: $(VENV)/installed
 	@examples/demo.sh
 
+# Two at a time, each file by one of them, so that a session of Spark serves its whole file.
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
 test: $(VENV)/developing
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 # What takes minutes: every way to cut a corpus on Spark, a cluster of which a machine dies, and
 # seven minutes of torture.
 slow-test: $(VENV)/developing
-	$(BIN)/python -m pytest -m slow
+	$(PYTEST) -m slow
 
 # An hour of failing system calls, kills and mutated files: seven parts of SECONDS each. The seed is
 # printed, and SEED repeats it. What they counted is added to build/torture.txt.

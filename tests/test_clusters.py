@@ -70,6 +70,7 @@ def wait_until(happened: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_job_runs_on_both_workers_and_survives_the_death_of_one(tmp_path: Path) -> None:
     tries = tmp_path / "tries"
     with StandaloneCluster(tmp_path / "cluster") as cluster, job_on(cluster, tries) as job:

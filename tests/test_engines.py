@@ -7,6 +7,7 @@ into 1, 2, 3 and 7 partitions, and rows into batches of 1, 5 and 10,000. `plante
 that a wrong engine does not pass.
 """
 
+import itertools
 import json
 import sysconfig
 from functools import cache
@@ -56,6 +57,8 @@ KEEPS = (
     "max:score",
     "min:score",
 )
+#: Rules that look at the order, at texts and at a column, with both kinds of clusters.
+TELLING = (("last", "components"), ("longest", "leader"), ("max:score", "components"))
 CHARACTERS = {"threshold": 0.6, "k": 4}
 WORDS = {"threshold": 0.5, "unit": "word", "k": 1}
 #: With these a pair at 0.3 or above is missed with a probability below 1e-8.
@@ -155,9 +158,17 @@ def test_hashing_finds_what_meets_in_a_bucket(run, seed, method):
     assert found.statistics["audit"] == expected.audit
 
 
-@on_every_engine
-@pytest.mark.parametrize("cluster", ["components", "leader"])
-@pytest.mark.parametrize("keep", KEEPS)
+def survivor_cases():
+    """Every rule on one machine and on Spark; in `make test`, and cut otherwise, a few on Spark."""
+    for run, keep, cluster in itertools.product((*QUICK, *SLOW), KEEPS, ("components", "leader")):
+        is_telling = (keep, cluster) in TELLING
+        if is_telling or run not in SLOW:
+            is_slow = run in SLOW or (run.is_spark and not is_telling)
+            marks = [needs_java] * run.is_spark + [pytest.mark.slow] * is_slow
+            yield pytest.param(run, keep, cluster, id=f"{keep}-{cluster}-{run}", marks=marks)
+
+
+@pytest.mark.parametrize(("run", "keep", "cluster"), list(survivor_cases()))
 def test_the_best_of_each_cluster_survives(run, keep, cluster):
     seed, method = (0, SURE) if cluster == "components" else (371, EXACT)
     options = {**CHARACTERS, "cluster": cluster, "keep": keep}

@@ -22,6 +22,7 @@ from nearly.tuning.banding import Banding
 
 LENGTH, WITHIN = 64, 6
 ENGINES = ["local", pytest.param("spark", marks=needs_java)]
+SLOW_ENGINES = ["local", pytest.param("spark", marks=[needs_java, pytest.mark.slow])]
 
 
 def texts() -> list[str]:
@@ -90,7 +91,7 @@ def test_find_gives_every_pair_with_its_distance(engine: str, method: str) -> No
     assert nearest == sorted(nearest)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", SLOW_ENGINES)
 @pytest.mark.parametrize("cluster", ["components", "leader"])
 def test_dedup_names_survivors_with_their_distance(engine: str, cluster: str) -> None:
     here = collected(nearly.dedup(bit_strings(TEXTS), method="exact", cluster=cluster, **HOW))
@@ -106,7 +107,7 @@ def test_dedup_names_survivors_with_their_distance(engine: str, cluster: str) ->
     assert max(clean.clusters.column("weakest").to_pylist()) <= WITHIN
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", SLOW_ENGINES)
 def test_an_audit_proves_the_recall(engine: str) -> None:
     found = nearly.find(source(engine), method="lsh", audit=10_000, **HOW)
     audit = found.statistics.to_dict()["audit"]

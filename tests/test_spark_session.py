@@ -18,7 +18,8 @@ from pyspark.errors import PySparkException
 import nearly
 from nearly import errors
 from nearly.cli.program import run
-from nearly.engines.spark.session import java, master
+from nearly.engines.spark.session import java
+from nearly.engines.spark.session import master as masters
 from nearly.engines.spark.session.failure import translated
 
 NEARLY = str(Path(sys.executable).with_name("nearly"))
@@ -126,9 +127,9 @@ def test_one_of_several_masters_is_enough() -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        master.check_reachable(f"spark://127.0.0.1:1,127.0.0.1:{port}")
+        masters.check_reachable(f"spark://127.0.0.1:1,127.0.0.1:{port}")
     with pytest.raises(errors.EngineError, match=f"127.0.0.1:1: .*; 127.0.0.1:{port}: "):
-        master.check_reachable(f"spark://127.0.0.1:1,127.0.0.1:{port}")
+        masters.check_reachable(f"spark://127.0.0.1:1,127.0.0.1:{port}")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,7 @@ def test_one_of_several_masters_is_enough() -> None:
     ],
 )
 def test_who_is_at_home(master: str, here: bool) -> None:
-    assert master.is_here(master) == here
+    assert masters.is_here(master) == here
 
 
 @needs_java

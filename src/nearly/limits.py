@@ -25,14 +25,15 @@ def available_memory() -> int:
 def spare_address_space() -> None:
     """Where the address space is limited, keep allocators from reserving what they do not use.
 
-    Arrow's own allocator reserves a gigabyte at its first use, and the C library 64 MB for each
-    thread: both count against such a limit. Without a limit they are faster, and stay. The earlier
+    Arrow's own allocator reserves a gigabyte at its first use, the C library and NumPy's linear
+    algebra some 64 MB for each thread: all of it counts against such a limit. Without a limit this is faster, and stays. The earlier
     this is called, the better: what is reserved is reserved.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     if soft == resource.RLIM_INFINITY:
         return
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # where Arrow is yet to come
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's, which takes 32 MB for each
     if "pyarrow" in sys.modules:
         import pyarrow as pa
 
