@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from pyspark import cloudpickle
 
 from nearly import errors
-from nearly.sources import Block, Skipped, Source, open_source, part
+from nearly.sources import Block, LazyFrameSource, Skipped, Source, open_source, part
 
 SIZES = [1, 700, 1 << 30]
 COUNT = 60
@@ -458,15 +458,21 @@ def test_strict_is_strict_where_a_block_is_read(opened, name):
     assert first_error(blocks) == first_error([source])
 
 
-@pytest.mark.parametrize("name", ["csv_files_without_id", "jsonl_files_without_id"])
-def test_a_block_of_numbered_rows_asks_where_it_begins(opened, name):
-    source = opened(name)
-    first, second, *_ = source.blocks(1)
-    assert source.needs_row_counts
-    assert first.first_row == 0
-    assert second.first_row is None
+def test_a_block_of_numbered_rows_asks_where_it_begins():
+    frame = LazyFrameSource(None, without_id().schema, id_column=None, text_column="text")
+    assert frame.needs_row_counts
+    block = frame.partitions.block_of(1, without_id().to_batches())
     with pytest.raises(ValueError, match="starting_at"):
-        next(second.documents(Skipped()))
+        next(block.documents(Skipped()))
+    assert next(block.starting_at(7).documents(Skipped())).column("id")[0].as_py() == 7
+
+
+@pytest.mark.parametrize("name", ["csv_files_without_id", "jsonl_files_without_id"])
+def test_rows_of_several_files_are_labelled_by_file_and_place(opened, name):
+    source = opened(name)
+    assert not source.needs_row_counts
+    [document, *_] = next(source.blocks(1)[1].documents(Skipped())).to_pylist()
+    assert document["id"].rpartition(":")[2] == "0"
 
 
 def test_small_files_share_a_block(tmp_path):

@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
@@ -212,8 +213,8 @@ class TestCsv:
     def test_bad_rows_are_listed_by_line_and_the_others_kept(self, csv, bad, reason):
         source = csv(b'id,text\n1,"a\nb"\n' + bad + b"3,c\n")
         found, skipped = documents(source)
-        assert [(d["row"], d["id"], d["text"]) for d in found] == [(0, 1, "a\nb"), (1, 3, "c")]
-        assert [record for record, _ in skipped] == ["line 4"]
+        assert [(d["row"], d["id"], d["text"]) for d in found] == [(0, 1, "a\nb"), (2, 3, "c")]
+        assert [record for record, _ in skipped] == ["row 1, line 4"]
         assert reason in skipped[0][1]
         assert_rows_match(source)
         with pytest.raises(UnreadableError, match="line 4"):
@@ -222,12 +223,13 @@ class TestCsv:
     def test_a_bad_value_in_an_unused_column_costs_the_row_everywhere(self, csv):
         source = csv(b"id,text,z\n1,a,\xff\n2,b,x\n")
         assert ids_and_texts(source) == [(2, "b")]
-        assert rows(source) == [{"id": "2", "text": "b", "z": "x"}]
+        kept = source.kept(np.empty(0, np.int64))
+        assert pa.Table.from_batches(kept()).to_pylist() == [{"id": "2", "text": "b", "z": "x"}]
 
     def test_an_open_quote_says_what_it_took(self, csv):
         found, skipped = documents(csv(b'id,text\n1,a\n2,"b\n3,c\n4,d\n'))
         assert [d["id"] for d in found] == [1]
-        assert skipped == [("lines 3 to 5", "a quote is opened and never closed")]
+        assert skipped == [("row 1, lines 3 to 5", "a quote is opened and never closed")]
 
     @pytest.mark.parametrize("quote", [b"", b'"'])
     def test_a_line_too_long_for_memory_is_skipped(self, csv, monkeypatch, quote):
@@ -236,7 +238,7 @@ class TestCsv:
         long = quote + b"x" * (3 << 18) + quote
         found, skipped = documents(csv(b"id,text\n1,a\n2," + long + b"\n3,c\n"))
         assert [d["id"] for d in found] == [1, 3]
-        assert skipped[0][0] == "line 3"
+        assert skipped[0][0] == "row 1, line 3"
         assert "file of its own" in skipped[0][1]
 
     def test_a_value_too_long_is_given_up_at_the_limit(self, csv, monkeypatch):
@@ -248,9 +250,10 @@ class TestCsv:
         finally:
             careful_csv.csv.field_size_limit(before)
         assert [d["id"] for d in found] == [1]
-        assert skipped[0][0].startswith("lines 3 to ")
+        assert skipped[0][0].startswith("row 1, lines 3 to ")
         assert "file of its own" in skipped[0][1]
-        assert skipped[-1] == ("lines 60003 to 60004", "a quote is opened and never closed")
+        assert skipped[-1][0].endswith(", lines 60003 to 60004")
+        assert skipped[-1][1] == "a quote is opened and never closed"
 
     def test_long_articles_are_within_the_limit(self, csv):
         article = "word " * 100_000
@@ -321,7 +324,7 @@ class TestJson:
         source = jsonl('{"id": 1, "text": "a"}', '{"id": 2, "te', '{"id": 3, "text": "c"}')
         found, skipped = documents(source)
         assert [(d["row"], d["id"]) for d in found] == [(0, 1), (2, 3)]
-        assert skipped == [("row 1", "null text, or not valid JSON")]
+        assert skipped == [("row 1, line 2", "null text, or not valid JSON")]
         assert_rows_match(source)
 
     @pytest.mark.parametrize(
@@ -335,7 +338,7 @@ class TestJson:
     def test_a_column_of_nothing_but_nulls_is_listed_row_by_row(self, jsonl):
         assert documents(jsonl('{"id": 1, "text": null}')) == (
             [],
-            [("row 0", "null text, or not valid JSON")],
+            [("row 0, line 1", "null text, or not valid JSON")],
         )
 
     def test_a_key_that_only_the_last_line_has_is_a_column(self, jsonl):
@@ -417,7 +420,8 @@ class TestSeveralFiles:
         pq.write_table(pa.table({"text": ["a"]}), tmp_path / "a.parquet")
         pq.write_table(pa.table({"text": ["b", None]}), tmp_path / "b.parquet")
         found, skipped = documents(opened([tmp_path / "a.parquet", tmp_path / "b.parquet"]))
-        assert [(d["row"], d["id"]) for d in found] == [(0, 0), (1, 1)]
+        assert [d["row"] for d in found] == [0, 1]
+        assert [d["id"] for d in found] == [f"{tmp_path}/a.parquet:0", f"{tmp_path}/b.parquet:0"]
         assert skipped == [(f"{tmp_path}/b.parquet: row 1", "null text")]
 
     def test_named_like_partitions_add_no_column(self, tmp_path, opened):

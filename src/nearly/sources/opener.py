@@ -18,9 +18,10 @@ from nearly.errors import SourceError, UnreadableError
 from nearly.sources.formats.arrow import ArrowFilePart
 from nearly.sources.formats.database import Database
 from nearly.sources.formats.delimited import DelimitedPart
-from nearly.sources.formats.duck import JsonPart, ParquetPart, run_query
+from nearly.sources.formats.duck import JsonPart, run_query
 from nearly.sources.formats.encoding import bare_ending, compression_of, open_bytes
 from nearly.sources.formats.frame import part_of_object
+from nearly.sources.formats.parquet import ParquetPart
 from nearly.sources.formats.text_file import LinesPart, TextFilesPart
 from nearly.sources.part import Part
 from nearly.sources.path import Files, find_files
@@ -230,7 +231,7 @@ def _open_table(path: str, name: str, request: _Request) -> Part:
         path = _decompressed(path, name, request.temporary)
     if kind == "arrow":
         return ArrowFilePart(path, name)
-    return ParquetPart(request.database, path, name)
+    return ParquetPart(path, name)
 
 
 def _decompressed(path: str, name: str, temporary: Path) -> str:

@@ -44,7 +44,7 @@ class Database:
             "autoload_known_extensions": False,
             "memory_limit": f"{memory}B",
             "python_enable_replacements": False,
-            "temp_directory": str(self._folder / "duckdb"),
+            "temp_directory": str(self.folder / "duckdb"),
         }
         if self._threads is not None:
             config["threads"] = self._threads
@@ -57,13 +57,14 @@ class Database:
         if path not in self._links:
             # DuckDB looks at the ending to see how a file is compressed.
             ending = next((e for e in (".gz", ".zst") if path.lower().endswith(e)), "")
-            link = os.path.join(tempfile.mkdtemp(dir=self._folder), f"link{ending}")
+            link = os.path.join(tempfile.mkdtemp(dir=self.folder), f"link{ending}")
             os.symlink(path, link)
             self._links[path] = link
         return self._links[path]
 
     @cached_property
-    def _folder(self) -> Path:
+    def folder(self) -> Path:
+        """Where it puts what it writes down."""
         if self._given is not None:
             return self._given
         folder = tempfile.mkdtemp(prefix="nearly-")

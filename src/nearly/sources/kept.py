@@ -1,0 +1,140 @@
+"""The clean copy of a source: its rows but the removed ones, as values or as they stand."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearly.arrays import truths_of
+from nearly.errors import SourceError
+from nearly.sources.file_name import name_of_id
+from nearly.sources.part import Part, Stored
+from nearly.sources.reader import Ledger, Reading
+from nearly.sources.record import Original, Records
+
+__all__ = ["Kept", "KeptPart"]
+
+Rows = npt.NDArray[np.int64]
+
+
+class Kept:
+    """All rows of a source that stay, read again as often as they are asked for."""
+
+    def __init__(
+        self,
+        reading: Reading,
+        parts: Sequence[Part],
+        ledger: Ledger,
+        removed: Rows,
+        check_unchanged: Callable[[], None],
+    ) -> None:
+        self.schema = reading.schema
+        self._reading = reading
+        self._parts = parts
+        self._removed = removed
+        self._rows = list(ledger.rows)
+        self._unreadable = np.array(ledger.unreadable, np.int64)
+        self._check_unchanged = check_unchanged
+        #: How many rows could not be read, and whether they go for that.
+        self.unreadable = len(self._unreadable)
+        self.drops_unreadable = reading.drops_unreadable
+
+    def __call__(self) -> Iterator[pa.RecordBatch]:
+        """The rows with their values; a record that is no row of a table has none."""
+        for _, batch in self.named():
+            yield batch
+
+    def named(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """The same, each batch with the name of its file."""
+        self._check_unchanged()
+        for part, batch in self._reading.kept(self._parts, self._removed):
+            yield part.name, batch
+        self._check_unchanged()
+
+    def parts(self) -> list["KeptPart"]:
+        """File by file, as they stand."""
+        gone = self._removed
+        if self.drops_unreadable:
+            gone = np.union1d(gone, self._unreadable)
+        found, first = [], 0
+        for part, rows in zip(self._parts, self._rows, strict=True):
+            low, high = np.searchsorted(gone, [first, first + rows])
+            found.append(KeptPart(part, rows, gone[low:high] - first, self._check_unchanged))
+            first += rows
+        return found
+
+
+@dataclass(frozen=True)
+class KeptPart:
+    """One file of a source without its removed rows."""
+
+    _part: Part
+    _rows: int
+    _gone: Rows
+    _check_unchanged: Callable[[], None]
+
+    @property
+    def name(self) -> str:
+        """The path of the file, as it was given."""
+        return name_of_id(self._part.name)
+
+    @property
+    def path(self) -> str:
+        """Where it is read; nothing for what is no file."""
+        return self._part.path
+
+    @property
+    def count(self) -> int:
+        """How many rows stay."""
+        return self._rows - len(self._gone)
+
+    def is_own_format(self, ending: str) -> bool:
+        """Whether a file of that ending can hold its rows as they stand in this one."""
+        return self._part.is_own_format(ending)
+
+    def original(self) -> Original | None:
+        """Its rows by their bytes, where they are lines or records of a text."""
+        self._check_unchanged()
+        found = self._part.original()
+        if found is None:
+            return None
+        return Original(found.layout, found.head, self._records_that_stay(found.records))
+
+    def stored(self) -> Stored | None:
+        """Its rows as they are stored, where the format is a binary one."""
+        self._check_unchanged()
+        found = self._part.stored()
+        if found is None:
+            return None
+        groups = self._groups_that_stay(found.groups)
+        return Stored(found.schema, found.format, found.options, groups)
+
+    def _records_that_stay(self, coming: Iterator[Records]) -> Iterator[Records]:
+        for records, gone in self._with_gone(coming, len):
+            yield records.without(gone)
+
+    def _groups_that_stay(self, coming: Iterator[pa.Table]) -> Iterator[pa.Table]:
+        for group, gone in self._with_gone(coming, len):
+            yield group.filter(truths_of(~gone)) if gone.any() else group
+
+    def _with_gone(
+        self, coming: Iterator[Any], count: Callable[[Any], int]
+    ) -> Iterator[tuple[Any, npt.NDArray[np.bool_]]]:
+        """Each piece with which of its rows go; there have to be as many as were read."""
+        first = 0
+        for piece in coming:
+            rows = count(piece)
+            low, high = np.searchsorted(self._gone, [first, first + rows])
+            gone = np.zeros(rows, bool)
+            gone[self._gone[low:high] - first] = True
+            first += rows
+            yield piece, gone
+        self._check_unchanged()
+        if first != self._rows:
+            raise SourceError(
+                f"{self._part.name} had {self._rows:,} rows when it was read and has {first:,} "
+                "now; nothing was written. Run again when nobody writes to it."
+            )
