@@ -47,7 +47,7 @@ def announce_terminal(source: tuple[str, ...]) -> None:
 def say_summary(result: Found | Deduplicated, outcome: str) -> None:
     """What was read, what came of it, and how it was done."""
     statistics = result.statistics
-    for line in (_read(statistics), outcome, _method(result)):
+    for line in (_read(statistics), *outcome.splitlines(), _method(result)):
         say(line)
     if statistics.audit is not None:
         say(_proof(statistics.audit))

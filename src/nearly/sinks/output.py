@@ -128,6 +128,15 @@ class Outputs:
             raise
         self._finished.append(staged)
 
+    @contextmanager
+    def folder(self, path: Path) -> Iterator[Path]:
+        """A new folder to put files into; it takes the place of `path` as a file would."""
+        check_parts(path, force=self._force)
+        staged = StagedParts(path)
+        self._start(staged)
+        yield staged.create()
+        self._finished.append(staged)
+
     def _start(self, staged: Staged | StagedParts) -> None:
         if any(staged.target == other.target for other in self._started):
             raise SinkError(f"{os.fspath(staged.path)!r} is given for two outputs; give two names")

@@ -76,8 +76,8 @@ class StagedParts:
     def write(self, table: Any) -> None:
         """A frame writes its own parts; an Arrow table is one part."""
         if isinstance(table, pa.Table):
+            self.create()
             with blaming(self.path):
-                self._temporary.mkdir()
                 pq.write_table(table, self._temporary / "part-00000.parquet", compression="zstd")
             return
         # Not a URI: what is escaped in one, Hadoop takes for a name.
@@ -88,6 +88,12 @@ class StagedParts:
                 "to disks of their own. Give a folder that all of them share, or a place like "
                 "s3a://bucket/folder"
             )
+
+    def create(self) -> Path:
+        """The hidden folder, empty."""
+        with blaming(self.path):
+            self._temporary.mkdir()
+        return self._temporary
 
     def publish(self, *, force: bool) -> None:
         """Let the target appear."""

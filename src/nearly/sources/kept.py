@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.arrays import truths_of
-from nearly.errors import SourceError
+from nearly.errors import SourceError, UnreadableError
 from nearly.sources.file_name import name_of_id
 from nearly.sources.part import Part, Stored
 from nearly.sources.reader import Ledger, Reading
@@ -29,7 +30,7 @@ class Kept:
         parts: Sequence[Part],
         ledger: Ledger,
         removed: Rows,
-        check_unchanged: Callable[[], None],
+        check_unchanged: Callable[[Sequence[Part]], None],
     ) -> None:
         self.schema = reading.schema
         self._reading = reading
@@ -44,15 +45,9 @@ class Kept:
 
     def __call__(self) -> Iterator[pa.RecordBatch]:
         """The rows with their values; a record that is no row of a table has none."""
-        for _, batch in self.named():
-            yield batch
-
-    def named(self) -> Iterator[tuple[str, pa.RecordBatch]]:
-        """The same, each batch with the name of its file."""
-        self._check_unchanged()
-        for part, batch in self._reading.kept(self._parts, self._removed):
-            yield part.name, batch
-        self._check_unchanged()
+        self._check_unchanged(self._parts)
+        yield from self._reading.kept(self._parts, self._removed)
+        self._check_unchanged(self._parts)
 
     def parts(self) -> list["KeptPart"]:
         """File by file, as they stand."""
@@ -62,7 +57,8 @@ class Kept:
         found, first = [], 0
         for part, rows in zip(self._parts, self._rows, strict=True):
             low, high = np.searchsorted(gone, [first, first + rows])
-            found.append(KeptPart(part, rows, gone[low:high] - first, self._check_unchanged))
+            check = partial(self._check_unchanged, [part])
+            found.append(KeptPart(self._reading, part, rows, gone[low:high] - first, check))
             first += rows
         return found
 
@@ -71,6 +67,7 @@ class Kept:
 class KeptPart:
     """One file of a source without its removed rows."""
 
+    _reading: Reading
     _part: Part
     _rows: int
     _gone: Rows
@@ -95,6 +92,12 @@ class KeptPart:
         """Whether a file of that ending can hold its rows as they stand in this one."""
         return self._part.is_own_format(ending)
 
+    def __call__(self) -> Iterator[pa.RecordBatch]:
+        """Its rows with their values, in the types that all parts share."""
+        self._check_unchanged()
+        yield from self._reading.kept([self._part], self._gone)
+        self._check_unchanged()
+
     def original(self) -> Original | None:
         """Its rows by their bytes, where they are lines or records of a text."""
         self._check_unchanged()
@@ -118,14 +121,14 @@ class KeptPart:
 
     def _groups_that_stay(self, coming: Iterator[pa.Table]) -> Iterator[pa.Table]:
         for group, gone in self._with_gone(coming, len):
-            yield group.filter(truths_of(~gone)) if gone.any() else group
+            yield _filtered(group, ~gone) if gone.any() else group
 
     def _with_gone(
         self, coming: Iterator[Any], count: Callable[[Any], int]
     ) -> Iterator[tuple[Any, npt.NDArray[np.bool_]]]:
         """Each piece with which of its rows go; there have to be as many as were read."""
         first = 0
-        for piece in coming:
+        for piece in self._named_errors(coming):
             rows = count(piece)
             low, high = np.searchsorted(self._gone, [first, first + rows])
             gone = np.zeros(rows, bool)
@@ -138,3 +141,19 @@ class KeptPart:
                 f"{self._part.name} had {self._rows:,} rows when it was read and has {first:,} "
                 "now; nothing was written. Run again when nobody writes to it."
             )
+
+    def _named_errors(self, coming: Iterator[Any]) -> Iterator[Any]:
+        try:
+            yield from coming
+        except (OSError, pa.ArrowException) as error:
+            raise UnreadableError(f"{self._part.name} cannot be read: {error}") from error
+
+
+def _filtered(group: pa.Table, kept: npt.NDArray[np.bool_]) -> pa.Table:
+    try:
+        return group.filter(truths_of(kept))
+    except pa.ArrowNotImplementedError:  # of views, and of what is encoded by runs
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], kept, [False]])))
+        runs = zip(edges[0::2].tolist(), edges[1::2].tolist(), strict=True)
+        slices = [group.slice(start, end - start) for start, end in runs]
+        return pa.concat_tables([group.slice(0, 0), *slices])

@@ -101,20 +101,19 @@ class Reading:
             yield piece.batch
 
     def kept(
-        self, parts: Sequence[Part], removed: npt.NDArray[np.int64], first_row: int = 0
-    ) -> Iterator[tuple[Part, pa.RecordBatch]]:
+        self, parts: Sequence[Part], removed: npt.NDArray[np.int64]
+    ) -> Iterator[pa.RecordBatch]:
         """Every row but those, which are given by number in ascending order.
 
         A record that is none of the table cannot be written as one of its rows, and is left out.
         """
         for piece in self._read(parts, None, Skipped(), Ledger()):
-            first = first_row + piece.first
-            low, high = np.searchsorted(removed, [first, first + piece.batch.num_rows])
+            low, high = np.searchsorted(removed, [piece.first, piece.first + piece.batch.num_rows])
             kept = ~piece.is_broken
-            kept[removed[low:high] - first] = False
+            kept[removed[low:high] - piece.first] = False
             if self.drops_unreadable:
                 kept &= ~self._is_unreadable(piece)
-            yield piece.part, piece.batch if kept.all() else piece.batch.filter(truths_of(kept))
+            yield piece.batch if kept.all() else piece.batch.filter(truths_of(kept))
 
     def count_rows(self, parts: Sequence[Part]) -> int:
         """How many rows there are to be read."""

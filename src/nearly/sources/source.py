@@ -87,7 +87,7 @@ class Source:
             self._parts, skipped, also=also, also_type=also_type, ledger=self._ledger
         )
         if not isinstance(self._parts[0], TextFilesPart):  # which reads each file at once
-            self.check_unchanged()
+            self.check_unchanged(self._parts)
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         """Every row with its own columns; `documents` counts the same rows in the same order."""
@@ -98,10 +98,11 @@ class Source:
         reading = replace(self._reading, drops_unreadable=self.drops_unreadable)
         return Kept(reading, self._parts, self._ledger, removed, self.check_unchanged)
 
-    def check_unchanged(self) -> None:
+    def check_unchanged(self, parts: Sequence[Part]) -> None:
         """Refuse to go on where a file is no longer the one that was opened."""
-        names = {part.path: part.name for part in self._parts if part.path}
-        check_unchanged(self._states, names)
+        names = {part.path: part.name for part in parts if part.path}
+        states = {file: self._states[file] for part in parts for file in part.files}
+        check_unchanged(states, names)
 
     def blocks(self, size: int) -> list[Block]:
         """The same rows in blocks of about `size` bytes, for other processes to read.

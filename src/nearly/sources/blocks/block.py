@@ -59,8 +59,7 @@ class Block:
     def kept(self, removed: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
         """The rows of the block but those, which are given by number in ascending order."""
         self._check_unchanged()
-        for _, batch in self.reading.kept(self.parts, removed):
-            yield batch
+        yield from self.reading.kept(self.parts, removed)
         self._check_unchanged()
 
     def _check_unchanged(self) -> None:

@@ -10,7 +10,8 @@ import pyarrow.ipc as ipc
 
 from nearly.errors import UnreadableError
 from nearly.sources import part
-from nearly.sources.part import Part, Reject, sliced
+from nearly.sources.formats.arrow_codec import codec_of
+from nearly.sources.part import Part, Reject, Stored, sliced
 
 __all__ = ["ArrowFilePart", "TablePart", "spool"]
 
@@ -55,6 +56,20 @@ class ArrowFilePart(Part):
         with _Opened(self.path, self.name) as reader:
             for batch in _stored_batches(reader):
                 yield from sliced(batch)
+
+    def is_own_format(self, ending: str) -> bool:
+        return ending in (".arrow", ".feather", ".ipc")
+
+    def stored(self) -> Stored:
+        with _Opened(self.path, self.name) as reader:
+            is_stream = not isinstance(reader, ipc.RecordBatchFileReader)
+        options = {"is_stream": is_stream, "compression": codec_of(self.path, is_stream=is_stream)}
+        return Stored(self.schema, "arrow", options, self._stored_groups())
+
+    def _stored_groups(self) -> Iterator[pa.Table]:
+        with _Opened(self.path, self.name) as reader:
+            for batch in _stored_batches(reader):
+                yield pa.Table.from_batches([batch])
 
 
 def spool(reader: pa.RecordBatchReader, name: str, temporary: Path) -> ArrowFilePart:

@@ -88,12 +88,13 @@ class CarefulCsv:
         file, layout = open_original(self._path)
         file.close()
         records = self._cut_records()
-        first = next(records)
+        head = layout.mark
+        while len(first := next(records)) == 0:
+            head += first.data
         header = int(first.ends[0])
         places = first.starts[1:] - header, first.ends[1:] - header
         rest = Records(first.data[header:], *places)
-        head = layout.mark + first.data[:header]
-        return Original(layout, head, itertools.chain([rest], records))
+        return Original(layout, head + first.data[:header], itertools.chain([rest], records))
 
     def _cut_records(self) -> Iterator[Records]:
         """By counting quotes, and from where that does not do, by reading."""
@@ -254,7 +255,10 @@ def _bounded_lines(stream: io.TextIOWrapper, taken: list[str] | None) -> Iterato
 def _delimiter_of(path: str) -> str:
     """The likeliest delimiter of the header, looking outside its quotes."""
     with open_text(path, newline="") as stream:
-        header = re.sub(r'"[^"]*"', "", stream.readline(LONGEST))
+        line = stream.readline(LONGEST)
+        while line in ("\n", "\r", "\r\n"):
+            line = stream.readline(LONGEST)
+    header = re.sub(r'"[^"]*"', "", line)
     return max(DELIMITERS, key=header.count)
 
 

@@ -141,6 +141,7 @@ def _options(metadata: pq.FileMetaData) -> Mapping[str, Any]:
     options: dict[str, Any] = {"version": metadata.format_version}
     if options["version"] not in ("1.0", "2.4", "2.6"):
         options["version"] = "2.6"
+    options["store_schema"] = b"ARROW:schema" in (metadata.metadata or {})
     if metadata.num_row_groups == 0:
         return options
     group = metadata.row_group(0)

@@ -22,6 +22,9 @@ from nearly.sources.record import Original, original_lines
 
 __all__ = ["LinesPart", "TextFilesPart"]
 
+#: Endings that ask for a table.
+_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc")
+
 
 class TextFilesPart(Part):
     """Files that are one document each; a file that is no text is a row of null text."""
@@ -136,7 +139,7 @@ class LinesPart(Part):
         return self._reasons[row]
 
     def is_own_format(self, ending: str) -> bool:
-        return ending in (bare_ending(self.path), "", ".txt", ".text", ".log")
+        return ending == bare_ending(self.path) or ending not in _TABLES
 
     def original(self) -> Original:
         return original_lines(self.path, blank=True)
