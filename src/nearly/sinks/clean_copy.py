@@ -249,26 +249,41 @@ def _write_originals(originals: Sequence[Any], open_file: OpenFile, most: int) -
     """The records of files one after the other, `most` in each file that is written."""
     rows = number = 0
     with ExitStack() as stack:
-        file = stack.enter_context(open_file(number))
-        file.write(originals[0].head)
-        room, last = most, b""
+        target = _Target(stack.enter_context(open_file(number)), originals[0])
+        room = most
         for original in originals:
-            if last and not last.endswith(original.line_ends):
-                file.write(original.line_ends[0])
             for records in original.records:
                 while len(records) > room:
                     now, records = records.split(room)
-                    file.write(now.data)
-                    stack.close()
-                    number, room, last = number + 1, most, b""
-                    file = stack.enter_context(open_file(number))
-                    file.write(originals[0].head)
+                    target.write(now.data, original)
                     rows += len(now)
-                file.write(records.data)
+                    stack.close()
+                    number, room = number + 1, most
+                    target = _Target(stack.enter_context(open_file(number)), originals[0])
+                target.write(records.data, original)
                 rows += len(records)
                 room -= len(records)
-                last = records.data[-4:] or last
     return rows
+
+
+class _Target:
+    """A file that takes the records of several."""
+
+    def __init__(self, file: BinaryIO, original: Any) -> None:
+        self._file = file
+        self._last = original
+        self._tail = b""
+        file.write(original.head)
+
+    def write(self, data: bytes, original: Any) -> None:
+        """Records of a file; the last one of the file before may lack the end of its line."""
+        if not data:
+            return
+        ends = self._last.line_ends
+        if original is not self._last and self._tail and not self._tail.endswith(ends):
+            self._file.write(ends[0])
+        self._file.write(data)
+        self._last, self._tail = original, data[-4:]
 
 
 def _in_shards(groups: Iterator[pa.Table], most: int) -> Iterator[Iterator[pa.Table]]:

@@ -115,9 +115,11 @@ class Original:
     records: Iterator[Records]
 
     @property
-    def line_ends(self) -> tuple[bytes, bytes]:
-        """How the bytes of a line may end."""
-        return self.layout.encode("\n"), self.layout.encode("\r")
+    def line_ends(self) -> tuple[bytes, ...]:
+        """How the bytes of a line may end; the first is how the header does."""
+        ends = [self.layout.encode(end) for end in ("\r\n", "\r", "\n")]
+        own = next((end for end in ends if self.head.endswith(end)), ends[-1])
+        return own, *ends
 
 
 def open_original(path: str) -> tuple[io.BufferedReader, Layout]:
@@ -155,7 +157,7 @@ def lines_of(file: io.BufferedReader, layout: Layout, *, blank: bool) -> Iterato
 
 def blank_lines(original: Original) -> Places:
     """For each blank line, how many records come before it."""
-    feed = original.line_ends[0]
+    feed = original.layout.encode("\n")
     before: list[int] = []
     rows = 0
     for records in original.records:
