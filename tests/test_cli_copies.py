@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearly
-from nearly import pipeline
 from nearly.cli.program import run
+from nearly.engines.local import LocalEngine
 from nearly.errors import SettingsError, SourceError, UnreadableError
 from nearly.sources import Skipped, file_state, open_source
 
@@ -209,13 +209,13 @@ class TestChanges:
         """Something that happens after documents were read."""
 
         def happen(change: Callable[[], object]) -> None:
-            whole = pipeline.near_pairs
+            whole = LocalEngine.cleaned
 
             def changed(*arguments, **options):
                 change()
                 return whole(*arguments, **options)
 
-            monkeypatch.setattr(pipeline, "near_pairs", changed)
+            monkeypatch.setattr(LocalEngine, "cleaned", changed)
 
         return happen
 
