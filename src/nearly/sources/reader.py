@@ -95,11 +95,6 @@ class Reading:
         for piece in self._read(parts, list(wanted), skipped, ledger):
             yield self._documents_of(piece, first_row, also, also_type, skipped, ledger)
 
-    def rows(self, parts: Sequence[Part]) -> Iterator[pa.RecordBatch]:
-        """Every row with its own columns; one that is none of the table holds nulls."""
-        for piece in self._read(parts, None, Skipped(), Ledger()):
-            yield piece.batch
-
     def kept(
         self, parts: Sequence[Part], removed: npt.NDArray[np.int64]
     ) -> Iterator[pa.RecordBatch]:

@@ -89,10 +89,6 @@ class Source:
         if not isinstance(self._parts[0], TextFilesPart):  # which reads each file at once
             self.check_unchanged(self._parts)
 
-    def rows(self) -> Iterator[pa.RecordBatch]:
-        """Every row with its own columns; `documents` counts the same rows in the same order."""
-        return self._reading.rows(self._parts)
-
     def kept(self, removed: npt.NDArray[np.int64]) -> Kept:
         """The clean copy: all rows but those, which are given by number in ascending order."""
         reading = replace(self._reading, drops_unreadable=self.drops_unreadable)

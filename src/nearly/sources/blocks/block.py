@@ -52,10 +52,6 @@ class Block:
         )
         self._check_unchanged()
 
-    def rows(self) -> Iterator[pa.RecordBatch]:
-        """Every row with all columns; block after block these are the rows of the source."""
-        return self.reading.rows(self.parts)
-
     def kept(self, removed: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
         """The rows of the block but those, which are given by number in ascending order."""
         self._check_unchanged()
