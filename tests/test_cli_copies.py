@@ -94,6 +94,13 @@ class TestUnreadable:
         with pytest.raises(SettingsError, match="keep, drop, fail"):
             nearly.dedup(table, unreadable="mend")
 
+    def test_the_library_writes_the_same_bytes(self, table, tmp_path):
+        clean = nearly.dedup(table)
+        clean.write(tmp_path / "a.csv")
+        assert (tmp_path / "a.csv").read_bytes() == without(1)
+        clean.write(tmp_path / "parts")
+        assert (tmp_path / "parts" / "docs.csv").read_bytes() == without(1)
+
     def test_lines_that_are_no_json_stay(self, call):
         line = b'{"text": "%s", "n": 12345678901234567890123, "m":[1,{"b":null}]}\n'
         rows = [line % FOX, b"no JSON\n", b"\n", line % FOX, b'{"text":null}\n', line % OWL]
