@@ -62,8 +62,8 @@ def tables(draw: st.DrawFn) -> tuple[str, list[str], list[bool], str]:
     quoting = draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
 
     def line(row: list[str]) -> str:
-        # Python leaves a return without quotes where lines end otherwise.
-        rule = csv.QUOTE_ALL if "\r" in "".join(row) else quoting
+        # Python leaves an end of line without quotes where lines end otherwise.
+        rule = csv.QUOTE_ALL if set("\r\n") & set("".join(row)) else quoting
         text = io.StringIO(newline="")
         csv.writer(text, delimiter=delimiter, lineterminator=end, quoting=rule).writerow(row)
         return text.getvalue()
