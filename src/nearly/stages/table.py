@@ -1,13 +1,11 @@
 """From document numbers to the tables that a user sees, with ids in them."""
 
-from collections.abc import Iterable, Iterator
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import schemas
-from nearly.arrays import column_of, truths_of
+from nearly.arrays import column_of
 from nearly.documents.corpus import Named
 from nearly.measures.base import Measure
 from nearly.measures.pair import Nearness, Pairs
@@ -15,7 +13,7 @@ from nearly.stages.cluster import Clusters
 from nearly.stages.survivor import Removed
 from nearly.text.table import excerpt_columns
 
-__all__ = ["best", "cluster_table", "pair_table", "removed_table", "top_table", "without_rows"]
+__all__ = ["best", "cluster_table", "pair_table", "removed_table", "top_table"]
 
 TOP = 20
 
@@ -68,16 +66,3 @@ def best(nearness: Nearness) -> npt.NDArray[np.intp]:
     least = np.partition(nearness, -TOP)[-TOP]
     high = np.flatnonzero(nearness >= least)
     return high[np.argsort(-nearness[high], kind="stable")[:TOP]]
-
-
-def without_rows(
-    batches: Iterable[pa.RecordBatch], removed: npt.NDArray[np.int64]
-) -> Iterator[pa.RecordBatch]:
-    """All rows but those, which are given by number in ascending order."""
-    start = 0
-    for batch in batches:
-        low, high = np.searchsorted(removed, [start, start + batch.num_rows])
-        kept = np.ones(batch.num_rows, bool)
-        kept[removed[low:high] - start] = False
-        start += batch.num_rows
-        yield batch.filter(truths_of(kept)) if low < high else batch
