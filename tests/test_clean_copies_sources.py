@@ -157,15 +157,16 @@ class TestFolder:
         assert Path("clean/a.csv").read_bytes() == CLEAN.encode()
         assert Path("clean/deep/b.csv").read_bytes() == csv_of("9;other words").encode()
 
-    def test_an_empty_part_goes_with_the_others(self, call):
+    @pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+    def test_an_empty_part_goes_with_the_others(self, call, encoding):
         Path("in").mkdir()
-        Path("in/a.csv").write_bytes(b"")
-        Path("in/b.csv").write_bytes(WHOLE.encode())
-        code, err = call("dedup", "in", "-o", "clean.csv")
-        assert (code, Path("clean.csv").read_bytes()) == (0, CLEAN.encode())
+        Path("in/a.csv").write_bytes(b"\n")
+        Path("in/b.csv").write_bytes(WHOLE.encode(encoding))
+        code, err = call("dedup", "in", "-o", "clean.csv", "--encoding", encoding)
+        assert (code, Path("clean.csv").read_bytes()) == (0, CLEAN.encode(encoding))
         assert "anew" not in err
-        assert call("dedup", "in", "-o", "clean/")[0] == 0
-        assert Path("clean/a.csv").read_bytes() == b""
+        assert call("dedup", "in", "-o", "clean/", "--encoding", encoding)[0] == 0
+        assert Path("clean/a.csv").read_bytes() == b"\n"
 
     def test_an_old_folder_comes_back_if_another_output_fails(self, call, monkeypatch):
         from nearly.sinks.part_folder import StagedParts

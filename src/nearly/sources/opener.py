@@ -108,7 +108,12 @@ def read_table(given: str, *, temporary: Path) -> pa.Table:
     def reject(record: str, reason: str) -> None:
         raise UnreadableError(f"{given}, {record}: {reason}. Fix the table.")
 
-    return pa.Table.from_batches(part.batches(None, reject), part.schema)
+    batches = []
+    for batch in part.batches(None, reject):
+        for row in part.broken[:1]:
+            reject(part.record(row), part.why_null(row))
+        batches.append(batch)
+    return pa.Table.from_batches(batches, part.schema)
 
 
 @dataclass(frozen=True)

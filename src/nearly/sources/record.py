@@ -154,7 +154,8 @@ class Encoded:
             return replace(read_copy(), note=note)
         copy = read_copy()
         records = (self._recoded_records(records) for records in copy.records)
-        return Original(Layout(b"", self.codec), self._recoded(copy.head), records)
+        layout = Layout(b"", self.codec)
+        return replace(copy, layout=layout, head=self._recoded(copy.head), records=records)
 
     def _is_written_so(self, copy: Original) -> bool:
         with io.BufferedReader(cast(Any, open_bytes(self.path)), 1 << 18) as file:
