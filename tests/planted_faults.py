@@ -237,9 +237,9 @@ FAULTS = (
         "the row before a removed one dropped",
         "local",
         SURVIVORS,
-        "stages/table.py",
-        "kept[removed[low:high] - start] = False",
-        "kept[removed[low:high] - start - 1] = False",
+        "sources/reader.py",
+        "kept[removed[low:high] - piece.first] = False",
+        "kept[removed[low:high] - piece.first - 1] = False",
     ),
     Fault(
         "an audit that divides by what was claimed",
@@ -400,8 +400,8 @@ FAULTS = (
         "spark",
         SURVIVORS,
         "engines/spark/partition/row.py",
-        "without_rows(block.rows(), gone)",
-        "without_rows(block.rows(), gone + 1)",
+        "block.kept(gone)",
+        "block.kept(gone + 1)",
     ),
     Fault(
         "an audit blind to pairs with documents that were not drawn",

@@ -1,5 +1,9 @@
 """What the tests of sources share: reading a source to the end into plain lists."""
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from nearly.sources import Skipped, Source
 
 
@@ -13,12 +17,13 @@ def ids_and_texts(source: Source) -> list[tuple]:
     return [(document["id"], document["text"]) for document in documents(source)[0]]
 
 
-def rows(source: Source) -> list[dict]:
-    return [row for batch in source.rows() for row in batch.to_pylist()]
+def rows(source: Source, removed: Sequence[int] = ()) -> list[dict]:
+    kept = source.kept(np.array(removed, np.int64))
+    return [row for batch in kept() for row in batch.to_pylist()]
 
 
 def assert_rows_match(source: Source, column: str = "text") -> None:
-    """A mask over the row numbers of documents() selects the same texts from rows()."""
-    every = rows(source)
-    for document in documents(source)[0]:
-        assert every[document["row"]][column] == document["text"]
+    """Without all other rows, what is kept are the documents."""
+    found = {document["row"]: document["text"] for document in documents(source)[0]}
+    others = [row for row in range(max(found) + 1_000) if row not in found]
+    assert [row[column] for row in rows(source, others)] == list(found.values())

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.ipc as ipc
@@ -23,7 +24,7 @@ from hypothesis import strategies as st
 from pyspark import cloudpickle
 
 from nearly import errors
-from nearly.sources import Block, Skipped, Source, open_source, part
+from nearly.sources import Block, LazyFrameSource, Skipped, Source, open_source, part
 
 SIZES = [1, 700, 1 << 30]
 COUNT = 60
@@ -319,7 +320,9 @@ def read(source: Source | Block, also: str | None = None) -> Found:
     skipped = Skipped()
     found = [row for batch in source.documents(skipped, also) for row in batch.to_pylist()]
     listed = [(row["record"], row["reason"]) for row in skipped.table().to_pylist()]
-    return found, listed, [row for batch in source.rows() for row in batch.to_pylist()]
+    kept = source.kept(np.empty(0, np.int64))
+    batches = kept if isinstance(source, Block) else kept()
+    return found, listed, [row for batch in batches for row in batch.to_pylist()]
 
 
 def placed(blocks: list[Block]) -> Iterator[Block]:
@@ -334,11 +337,13 @@ def placed(blocks: list[Block]) -> Iterator[Block]:
 def united(blocks: list[Block], read_block: Callable[[Block], Found] = read) -> Found:
     """What blocks give, one after the other, with rows numbered throughout."""
     documents, skipped, rows = [], [], []
+    first = 0
     for block in blocks:
         found = read_block(block)
-        documents += [{**d, "row": d["row"] + len(rows)} for d in found[0]]
+        documents += [{**d, "row": d["row"] + first} for d in found[0]]
         skipped += found[1]
         rows += found[2]
+        first += block.count_rows()
     return documents, skipped, rows
 
 
@@ -358,10 +363,10 @@ def test_blocks_give_what_the_source_gives(opened, name, size):
     if not source.needs_row_counts:
         assert united([sent(block) for block in blocks]) == expected
     for block in blocks:
-        rows = sum(batch.num_rows for batch in block.rows())
-        assert block.count() in (None, rows)
-        assert block.count_rows() == rows
-        assert all(batch.schema.equals(source.schema) for batch in block.rows())
+        assert block.count() in (None, block.count_rows())
+        kept = list(block.kept(np.empty(0, np.int64)))
+        assert sum(batch.num_rows for batch in kept) <= block.count_rows()
+        assert all(batch.schema.equals(source.schema) for batch in kept)
 
 
 READ_ELSEWHERE = """
@@ -458,15 +463,21 @@ def test_strict_is_strict_where_a_block_is_read(opened, name):
     assert first_error(blocks) == first_error([source])
 
 
-@pytest.mark.parametrize("name", ["csv_files_without_id", "jsonl_files_without_id"])
-def test_a_block_of_numbered_rows_asks_where_it_begins(opened, name):
-    source = opened(name)
-    first, second, *_ = source.blocks(1)
-    assert source.needs_row_counts
-    assert first.first_row == 0
-    assert second.first_row is None
+def test_a_block_of_numbered_rows_asks_where_it_begins():
+    frame = LazyFrameSource(None, without_id().schema, id_column=None, text_column="text")
+    assert frame.needs_row_counts
+    block = frame.partitions.block_of(1, without_id().to_batches())
     with pytest.raises(ValueError, match="starting_at"):
-        next(second.documents(Skipped()))
+        next(block.documents(Skipped()))
+    assert next(block.starting_at(7).documents(Skipped())).column("id")[0].as_py() == 7
+
+
+@pytest.mark.parametrize("name", ["csv_files_without_id", "jsonl_files_without_id"])
+def test_rows_of_several_files_are_labelled_by_file_and_place(opened, name):
+    source = opened(name)
+    assert not source.needs_row_counts
+    [document, *_] = next(source.blocks(1)[1].documents(Skipped())).to_pylist()
+    assert document["id"].rpartition(":")[2] == "0"
 
 
 def test_small_files_share_a_block(tmp_path):

@@ -119,7 +119,7 @@ def test_bytes_that_the_encoding_does_not_have_are_skipped(tmp_path, opened):
     (tmp_path / "a.csv").write_bytes(b"id,text\n1,caf\xe9\n2,\x81\n")
     found, skipped = documents(opened(tmp_path / "a.csv", encoding="cp1252"))
     assert [d["text"] for d in found] == ["café"]
-    assert skipped == [("line 3", "not valid UTF-8")]
+    assert skipped == [("row 1, line 3", "not valid UTF-8")]
     (tmp_path / "b.txt").write_bytes(b"\x81")
     with pytest.raises(UnreadableError, match="not valid CP1252: byte 0x81"):
         documents(opened(tmp_path / "b.txt", encoding="cp1252"))

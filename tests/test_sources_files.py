@@ -258,7 +258,7 @@ class TestLines:
         found, reasons = documents(source)
         assert [(d["row"], d["id"], d["text"]) for d in found] == [(0, 1, "one"), (3, 4, "four")]
         assert reasons == [("line 2", "not valid UTF-8"), ("line 3", "binary: a NUL byte")]
-        assert [row["text"] for row in rows(source)] == ["one", None, None, "four"]
+        assert [row["text"] for row in rows(source)] == ["one", "four"]
 
     def test_may_be_longer_than_a_batch(self, folder, opened, monkeypatch):
         monkeypatch.setattr(part, "BATCH_BYTES", 100)

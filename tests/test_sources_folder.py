@@ -183,7 +183,7 @@ class TestNothing:
 def test_when_all_rows_are_skipped_the_reasons_are_told(tmp_path, capsys):
     path = tmp_path / "a.csv"
     path.write_bytes(b"id,text\n" + b"1,\xff\n" * 2 + b"1,2,3\n" * 3)
-    with pytest.raises(UnreadableError, match=r"5 skipped: .*line 2: not valid UTF-8; and 3 more"):
+    with pytest.raises(UnreadableError, match=r"5 skipped: row 0, line 2: not .*; and 3 more"):
         nearly.find(path)
     assert run(["find", str(path)]) == 3
     assert "line 4: 3 values where the header has 2" in capsys.readouterr().err

@@ -5,6 +5,7 @@ import os
 import time
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
@@ -107,7 +108,7 @@ def test_batches_are_small_and_in_order(tmp_path, opened, monkeypatch, ending):
     batches = list(source.documents(Skipped()))
     assert max(batch.num_rows for batch in batches) <= 2
     assert pa.Table.from_batches(batches)["row"].to_pylist() == [0, 1, 2]
-    assert sum(batch.num_rows for batch in source.rows()) == 3
+    assert len(rows(source)) == 3
 
 
 @pytest.mark.parametrize("ending", MAIN_FORMATS)
@@ -157,7 +158,8 @@ class TestColumns:
     def test_with_one_name_are_refused_only_when_needed(self, opened):
         table = pa.table([["a"], ["b"], ["c"]], names=["text", "x", "x"])
         assert ids_and_texts(opened(table)) == [(0, "a")]
-        assert [batch.schema.names for batch in opened(table).rows()] == [["text", "x", "x"]]
+        kept = opened(table).kept(np.empty(0, np.int64))
+        assert [batch.schema.names for batch in kept()] == [["text", "x", "x"]]
         with pytest.raises(SourceError, match=r"2 columns.*'x'"):
             opened(table, text="x")
 
@@ -276,8 +278,8 @@ class TestCsv:
     def test_bad_rows_are_listed_by_line_and_the_others_kept(self, csv, bad, reason):
         source = csv(b'id,text\n1,"a\nb"\n' + bad + b"3,c\n")
         found, skipped = documents(source)
-        assert [(d["row"], d["id"], d["text"]) for d in found] == [(0, 1, "a\nb"), (1, 3, "c")]
-        assert [record for record, _ in skipped] == ["line 4"]
+        assert [(d["row"], d["id"], d["text"]) for d in found] == [(0, 1, "a\nb"), (2, 3, "c")]
+        assert [record for record, _ in skipped] == ["row 1, line 4"]
         assert reason in skipped[0][1]
         assert_rows_match(source)
         with pytest.raises(UnreadableError, match="line 4"):
@@ -291,7 +293,7 @@ class TestCsv:
     def test_an_open_quote_says_what_it_took(self, csv):
         found, skipped = documents(csv(b'id,text\n1,a\n2,"b\n3,c\n4,d\n'))
         assert [d["id"] for d in found] == [1]
-        assert skipped == [("lines 3 to 5", "a quote is opened and never closed")]
+        assert skipped == [("row 1, lines 3 to 5", "a quote is opened and never closed")]
 
     @pytest.mark.parametrize("quote", [b"", b'"'])
     def test_a_line_too_long_for_memory_is_skipped(self, csv, monkeypatch, quote):
@@ -300,7 +302,7 @@ class TestCsv:
         long = quote + b"x" * (3 << 18) + quote
         found, skipped = documents(csv(b"id,text\n1,a\n2," + long + b"\n3,c\n"))
         assert [d["id"] for d in found] == [1, 3]
-        assert skipped[0][0] == "line 3"
+        assert skipped[0][0] == "row 1, line 3"
         assert "file of its own" in skipped[0][1]
 
     def test_a_value_too_long_is_given_up_at_the_limit(self, csv, monkeypatch):
@@ -312,9 +314,10 @@ class TestCsv:
         finally:
             careful_csv.csv.field_size_limit(before)
         assert [d["id"] for d in found] == [1]
-        assert skipped[0][0].startswith("lines 3 to ")
+        assert skipped[0][0].startswith("row 1, lines 3 to ")
         assert "file of its own" in skipped[0][1]
-        assert skipped[-1] == ("lines 60003 to 60004", "a quote is opened and never closed")
+        assert skipped[-1][0].endswith(", lines 60003 to 60004")
+        assert skipped[-1][1] == "a quote is opened and never closed"
 
     def test_long_articles_are_within_the_limit(self, csv):
         article = "word " * 100_000
@@ -396,7 +399,7 @@ class TestJson:
         source = jsonl('{"id": 1, "text": "a"}', '{"id": 2, "te', '{"id": 3, "text": "c"}')
         found, skipped = documents(source)
         assert [(d["row"], d["id"]) for d in found] == [(0, 1), (2, 3)]
-        assert skipped == [("row 1", "null text, or not valid JSON")]
+        assert skipped == [("row 1, line 2", "null text, or not valid JSON")]
         assert_rows_match(source)
 
     @pytest.mark.parametrize(
@@ -410,7 +413,7 @@ class TestJson:
     def test_a_column_of_nothing_but_nulls_is_listed_row_by_row(self, jsonl):
         assert documents(jsonl('{"id": 1, "text": null}')) == (
             [],
-            [("row 0", "null text, or not valid JSON")],
+            [("row 0, line 1", "null text, or not valid JSON")],
         )
 
     def test_a_key_that_only_the_last_line_has_is_a_column(self, jsonl):
@@ -520,7 +523,7 @@ class TestSeveralFiles:
             {"id": 1, "text": "a", "more": None},
             {"id": 2, "text": "b", "more": True},
         ]
-        assert len({batch.schema for batch in source.rows()}) == 1
+        assert len({batch.schema for batch in source.kept(np.empty(0, np.int64))()}) == 1
 
     def test_with_different_types_become_strings(self, tmp_path, opened):
         pq.write_table(pa.table({"id": [1], "text": ["a"]}), tmp_path / "a.parquet")
@@ -531,7 +534,8 @@ class TestSeveralFiles:
         pq.write_table(pa.table({"text": ["a"]}), tmp_path / "a.parquet")
         pq.write_table(pa.table({"text": ["b", None]}), tmp_path / "b.parquet")
         found, skipped = documents(opened([tmp_path / "a.parquet", tmp_path / "b.parquet"]))
-        assert [(d["row"], d["id"]) for d in found] == [(0, 0), (1, 1)]
+        assert [d["row"] for d in found] == [0, 1]
+        assert [d["id"] for d in found] == [f"{tmp_path}/a.parquet:0", f"{tmp_path}/b.parquet:0"]
         assert skipped == [(f"{tmp_path}/b.parquet: row 1", "null text")]
 
     def test_named_like_partitions_add_no_column(self, tmp_path, opened):

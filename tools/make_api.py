@@ -41,6 +41,7 @@ from nearly.arguments import (
     Reading,
     Running,
     Tuning,
+    Unreadable,
 )
 from nearly.evaluation.mention import Mentions
 from nearly.measures.base import Measure

@@ -19,6 +19,7 @@ from nearly.arguments import (
     Reading,
     Running,
     Tuning,
+    Unreadable,
 )
 from nearly.evaluation.mention import Mentions
 from nearly.measures.base import Measure
@@ -152,6 +153,7 @@ def dedup(
     seed: int = 1,
     measure: Measure | None = None,
     keep: str = "first",
+    unreadable: Unreadable = "keep",
     id: str | None = None,  # noqa: A002
     text: str | Sequence[str] | None = None,
     glob: str | None = None,
@@ -206,6 +208,8 @@ def dedup(
             Default: None.
         keep: Document to keep of each cluster: first, last, longest, shortest, newest:COLUMN,
             oldest:COLUMN, max:COLUMN or min:COLUMN. Default: 'first'.
+        unreadable: Keep rows that could not be read in the clean copy, drop them, or fail. One of
+            keep, drop, fail. Default: 'keep'.
         id: Column that names a document; row numbers if there is none. Default: None.
         text: Column that holds the text; several columns are joined. Default: None.
         glob: Read only these files of a folder, for example '*.txt'. Default: None.
@@ -258,6 +262,7 @@ def dedup(
         deduplicating=Deduplicating(
             measure=measure,
             keep=keep,
+            unreadable=unreadable,
         ),
         running=Running(
             id=id,
@@ -509,6 +514,7 @@ def plan(
     seed: int = 1,
     measure: Measure | None = None,
     keep: str = "first",
+    unreadable: Unreadable = "keep",
     id: str | None = None,  # noqa: A002
     text: str | Sequence[str] | None = None,
     glob: str | None = None,
@@ -564,6 +570,8 @@ def plan(
             Default: None.
         keep: Document to keep of each cluster: first, last, longest, shortest, newest:COLUMN,
             oldest:COLUMN, max:COLUMN or min:COLUMN. Default: 'first'.
+        unreadable: Keep rows that could not be read in the clean copy, drop them, or fail. One of
+            keep, drop, fail. Default: 'keep'.
         id: Column that names a document; row numbers if there is none. Default: None.
         text: Column that holds the text; several columns are joined. Default: None.
         glob: Read only these files of a folder, for example '*.txt'. Default: None.
@@ -616,6 +624,7 @@ def plan(
         deduplicating=Deduplicating(
             measure=measure,
             keep=keep,
+            unreadable=unreadable,
         ),
         running=Running(
             id=id,

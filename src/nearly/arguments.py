@@ -16,10 +16,20 @@ if TYPE_CHECKING:
 else:
     Measure = object  # its room is heavy, and nothing but its name is needed here
 
-__all__ = ["Chooser", "Comparing", "Deduplicating", "Finding", "Reading", "Running", "Tuning"]
+__all__ = [
+    "Chooser",
+    "Comparing",
+    "Deduplicating",
+    "Finding",
+    "Reading",
+    "Running",
+    "Tuning",
+    "Unreadable",
+]
 
 EngineName = Literal["local", "spark"]
 Chooser = Literal["goal", "area", "nearest"]
+Unreadable = Literal["keep", "drop", "fail"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +117,12 @@ class Deduplicating(Measuring):
         "Document to keep of each cluster: first, last, longest, shortest, newest:COLUMN, "
         "oldest:COLUMN, max:COLUMN or min:COLUMN.",
     )
+    unreadable: Unreadable = setting(
+        "keep", "Keep rows that could not be read in the clean copy, drop them, or fail."
+    )
+
+    def __post_init__(self) -> None:
+        check_choices(self)
 
 
 @dataclass(frozen=True, kw_only=True)

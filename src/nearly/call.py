@@ -61,7 +61,10 @@ def dedup(
     The source is anything that `find` takes. Every removed document names its survivor.
     """
     rule = Keep.parse(deduplicating.keep)
+    if deduplicating.unreadable == "fail":
+        running = replace(running, strict=True)
     with _run(source, settings, running) as (read, engine, skipped):
+        read.drops_unreadable = deduplicating.unreadable == "drop"
         measure = deduplicating.measure or Jaccard.of(settings)
         digests = read.keep_digests() if getattr(read, "is_folder", False) else {}
         clean = pipeline.dedup(read, measure, settings, engine, skipped, rule)

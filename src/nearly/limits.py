@@ -26,8 +26,8 @@ def spare_address_space() -> None:
     """Where the address space is limited, keep allocators from reserving what they do not use.
 
     Arrow's own allocator reserves a gigabyte at its first use, the C library and NumPy's linear
-    algebra some 64 MB for each thread: all of it counts against such a limit. Without a limit this is faster, and stays. The earlier
-    this is called, the better: what is reserved is reserved.
+    algebra some 64 MB for each thread: all of it counts against such a limit. Without a limit they
+    are faster so, and stay. The earlier this is called, the better: what is reserved is reserved.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     if soft == resource.RLIM_INFINITY:

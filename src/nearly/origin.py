@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from nearly.arguments import Reading
 from nearly.arrays import numbers_of
 from nearly.results import Origin
 from nearly.sources import Skipped, Source
-from nearly.stages.table import without_rows
+from nearly.sources.kept import Kept, KeptPart
 
 __all__ = ["origin_of", "rows_reader"]
 
@@ -55,19 +56,35 @@ def _place(given: Any) -> str | list[str] | None:
 
 def rows_reader(source: Source, removed: pa.Array) -> Callable[[], Iterator[pa.RecordBatch]]:
     """Every row of the source but those of the removed documents, which are given by id."""
+    return _KeptById(source, removed)
 
-    def read() -> Iterator[pa.RecordBatch]:
+
+class _KeptById:
+    """The clean copy of a source that is read again when it is asked for."""
+
+    def __init__(self, source: Source, removed: pa.Array) -> None:
+        self.schema = source.schema
+        self._source = source
+        self._removed = removed
+
+    def __call__(self) -> Iterator[pa.RecordBatch]:
+        return self._kept()
+
+    def parts(self) -> list[KeptPart]:
+        """File by file, as they stand."""
+        return self._kept.parts()
+
+    @cached_property
+    def _kept(self) -> Kept:
         rows: dict[Any, int] = {}
-        for batch in _documents(source):
-            chosen = batch.filter(pc.is_in(batch.column("id"), removed))
+        for batch in _documents(self._source):
+            chosen = batch.filter(pc.is_in(batch.column("id"), self._removed))
             places = zip(
                 chosen.column("id").to_pylist(), numbers_of(chosen.column("row")), strict=True
             )
             for name, row in places:
                 rows.setdefault(name, int(row))
-        yield from without_rows(source.rows(), np.sort(np.array(list(rows.values()), np.int64)))
-
-    return read
+        return self._source.kept(np.sort(np.array(list(rows.values()), np.int64)))
 
 
 def _documents(source: Source) -> Iterator[pa.RecordBatch]:

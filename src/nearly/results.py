@@ -232,9 +232,18 @@ class Deduplicated(Tabular):
         return _texts(self.read_texts, [id])[0]
 
     def write(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the clean copy to a file, in the format of the name's ending."""
-        rows = self.read_kept()
-        _write(rows, path, force=force, schema=self.schema)
+        """Write the clean copy to a file or, if its name has no ending, file by file to a folder.
+
+        In the format of the source, rows are written as they stand there.
+        """
+        from nearly.sinks import Outputs, write_copy
+
+        kept: Any = self.read_kept
+        with Outputs(force=force) as outputs:
+            if hasattr(kept, "parts"):
+                write_copy(outputs, kept, Path(path))
+            else:
+                outputs.write_frame(kept(), path)
 
     def plan(self) -> Plan:
         """A plan to remove the files of the removed documents, if these are files of a folder."""
@@ -319,14 +328,14 @@ def _save(
     write_result(members, arrow, folder, force=force)
 
 
-def _write(rows: Any, path: str | Path, *, force: bool, schema: pa.Schema | None = None) -> None:
+def _write(rows: Any, path: str | Path, *, force: bool) -> None:
     from nearly.sinks import Outputs
 
     with Outputs(force=force) as outputs:
         if _is_lazy(rows):
             outputs.write_frame(rows, path)
         else:
-            outputs.write(rows, rows.schema if schema is None else schema, Path(path))
+            outputs.write(rows, rows.schema, Path(path))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

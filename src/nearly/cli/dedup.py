@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +36,10 @@ PLAN = Path("nearly-plan.json")
     "Output",
     "-o",
     "--output",
-    metavar="FILE",
+    metavar="PLACE",
     type=shared.Place,
-    help="Write the clean copy, or the plan, to this file.",
+    help="Write the clean copy, or the plan, to this file; to a folder, file by file; or to "
+    "stdout (-).",
 )
 @option(
     "Output",
@@ -54,6 +56,20 @@ PLAN = Path("nearly-plan.json")
     help="Write the clusters to this file.",
 )
 @shared.setting("Output", "--keep", metavar="RULE")
+@shared.setting("Output", "--unreadable")
+@option(
+    "Output",
+    "--shard-size",
+    metavar="ROWS",
+    type=click.IntRange(min=1),
+    help="Write files of this many rows to the folder of -o.",
+)
+@option(
+    "Output",
+    "--source-column",
+    metavar="NAME",
+    help="Add a column with the source file, if rows are not copied byte for byte.",
+)
 @shared.skipped_option
 @shared.json_option
 @shared.quiet_option
@@ -67,6 +83,8 @@ def dedup(
     removed: Path | str | None,
     clusters: Path | str | None,
     skipped: Path | str | None,
+    shard_size: int | None,
+    source_column: str | None,
     as_json: bool,
     quiet: bool,
     force: bool,
@@ -74,13 +92,18 @@ def dedup(
 ) -> int:
     """Keep one document of each cluster.
 
-    For a table, the remaining rows are written to the output; a folder of Parquet, Arrow, CSV or
-    JSONL files is a table. For a folder of documents, no file is deleted: nearly writes a plan
-    (nearly-plan.json, or the file that -o names), and nearly apply carries it out. With Spark,
+    For a table, the remaining rows are written to the output: byte for byte if it has the format
+    of the input, converted if it has another. A folder of Parquet, Arrow, CSV or JSONL files is a
+    table. An output without an ending, like clean/, is a folder with one file for each file of the
+    input. Rows that could not be read were not compared, and stay.
+
+    For a folder of documents, no file is deleted: nearly writes a plan (nearly-plan.json, or the
+    file that -o names), and nearly apply carries it out. With Spark,
     every output is a folder of Parquet files, or a single file if it fits in memory.
 
     \b
     nearly dedup corpus.parquet -o clean.parquet --removed removed.parquet --keep longest
+    nearly dedup 'shards/*.jsonl.gz' -o clean/
     nearly dedup photos-texts/ -o plan.json
     nearly dedup corpus/ --engine spark -o clean/ --keep longest
     """
@@ -89,7 +112,12 @@ def dedup(
 
     spark = is_spark(options)
     folder = None if spark else _folder(source, lines=options["lines"], glob=options["glob"])
-    target = _target(output, folder, force=force, spark=spark)
+    layout = {"shard_rows": shard_size, "source_column": source_column}
+    _refuse_layout(source, output, folder, layout, spark=spark, as_json=as_json)
+    sharded = shard_size is not None
+    target = _target(
+        output, folder, force=force, spark=spark, lines=options["lines"], sharded=sharded
+    )
     check_different(target, removed, clusters, skipped)
     report.check_outputs(removed, clusters, skipped, force=force, spark=spark)
     arguments = shared.library_arguments(options)
@@ -109,7 +137,7 @@ def dedup(
             spark=spark,
         )
         if folder is None:
-            outcome = _write_copy(result, target, outputs, spark=spark)
+            outcome = _write_copy(result, target, outputs, layout, spark=spark)
         else:
             outcome = _write_plan(result, Path(target), outputs)
     if as_json:
@@ -130,18 +158,58 @@ def _folder(source: tuple[str, ...], *, lines: bool, glob: str | None) -> Path |
     return None if holds_tables(source[0], glob) else Path(source[0])
 
 
+def _refuse_layout(
+    source: tuple[str, ...],
+    output: Path | str | None,
+    folder: Path | None,
+    layout: Mapping[str, Any],
+    *,
+    spark: bool,
+    as_json: bool,
+) -> None:
+    """Refuse what the copy cannot be like, before the long work starts."""
+    for name, given in layout.items():
+        option_name = {"shard_rows": "--shard-size", "source_column": "--source-column"}[name]
+        if given is not None and (spark or folder is not None):
+            where = "Spark writes parts of its own" if spark else "of a folder a plan is written"
+            raise click.UsageError(f"{option_name} is for clean copies of one machine, and {where}")
+    if str(output) == "-" and (spark or as_json or folder is not None):
+        raise click.UsageError("-o - writes the clean copy of a table to stdout, and nothing else")
+    if layout["source_column"] is not None and output is not None:
+        ending = _text_ending(output)
+        if ending and any(_text_ending(path) == ending for path in source):
+            raise click.UsageError(
+                f"{ending} is copied as it stands, without a column more; write another format, "
+                "as in -o clean.parquet, or leave --source-column out"
+            )
+
+
+def _text_ending(path: Path | str) -> str | None:
+    name = str(path).lower().removesuffix(".gz").removesuffix(".zst")
+    return next((ending for ending in (".csv", ".tsv", ".jsonl") if name.endswith(ending)), None)
+
+
 def _target(
-    output: Path | str | None, folder: Path | None, *, force: bool, spark: bool
+    output: Path | str | None,
+    folder: Path | None,
+    *,
+    force: bool,
+    spark: bool,
+    lines: bool,
+    sharded: bool,
 ) -> Path | str:
     """Where the clean copy or the plan goes; refused now rather than after the work."""
-    from nearly.sinks import check_place
+    from nearly.sinks import check_copy, check_place, has_scheme
 
     if folder is None:
         if output is None:
             raise SinkError(
                 "there is no output; name a file for the clean copy, for example -o clean.parquet"
             )
-        report.check_outputs(output, force=force, spark=spark)
+        if spark or has_scheme(output):
+            report.check_outputs(output, force=force, spark=spark)
+        else:
+            check_copy(Path(output), lines=lines, sharded=sharded, force=force)
         return output
     target = Path(output or PLAN)
     if target.suffix != ".json":
@@ -153,12 +221,40 @@ def _target(
     return target
 
 
-def _write_copy(result: Deduplicated, target: Path | str, outputs: Outputs, *, spark: bool) -> str:
+def _write_copy(
+    result: Deduplicated,
+    target: Path | str,
+    outputs: Outputs,
+    layout: Mapping[str, Any],
+    *,
+    spark: bool,
+) -> str:
     if spark:
         outputs.write_frame(result.kept, target)
         return f"{_removed(result)}; all others written to {target}"
-    kept = outputs.write(result.read_kept(), result.schema, Path(target))
-    return f"{_removed(result)}; {count(kept, 'row')} written to {target}"
+    from nearly.sinks import STDOUT, write_copy
+
+    kept: Any = result.read_kept
+    copied = write_copy(outputs, kept, Path(target), **layout)
+    place = "stdout" if target == STDOUT else target
+    files = f" in {copied.files:,} files" if copied.files > 1 else ""
+    lines = [
+        f"{_removed(result)}; {count(copied.rows, 'row')} written to {place}{files}",
+        *([copied.note] if copied.note else []),
+        *([_unreadable(kept, copied.left_out)] if kept.unreadable else []),
+    ]
+    return "\n".join(lines)
+
+
+def _unreadable(kept: Any, left_out: int) -> str:
+    """What became of the rows that were not compared."""
+    several = kept.unreadable > 1
+    fate = "they stay" if several else "it stays"
+    if kept.drops_unreadable:
+        fate = "they go" if several else "it goes"
+    elif left_out:
+        fate = f"{left_out:,} cannot be converted and {'are' if left_out > 1 else 'is'} left out"
+    return f"{count(kept.unreadable, 'row')} could not be read; {fate}"
 
 
 def _write_plan(result: Deduplicated, target: Path, outputs: Outputs) -> str:

@@ -50,7 +50,7 @@ def say_summary(result: Found | Deduplicated, outcome: str) -> None:
     if not statistics.documents + statistics.skipped:
         say("no documents")
         return
-    for line in (_read(statistics), outcome, _method(result)):
+    for line in (_read(statistics), *outcome.splitlines(), _method(result)):
         say(line)
     for line in _decided(statistics.source or {}):
         say(line)

@@ -1,8 +1,10 @@
 """What documents are read from, as an engine sees it: a source and its skipped records."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, Self
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.errors import UnreadableError
@@ -58,8 +60,8 @@ class Readable(Protocol):
     def documents(self, skipped: Any, also: str | None = None) -> Iterator[pa.RecordBatch]:
         """Batches of row, id and text, and perhaps one column more."""
 
-    def rows(self) -> Iterator[pa.RecordBatch]:
-        """Every row with its own columns."""
+    def kept(self, removed: npt.NDArray[np.int64]) -> Callable[[], Iterator[pa.RecordBatch]]:
+        """The rows but those, which are given by number in ascending order."""
 
     def facts(self) -> dict[str, Any]:
         """What was decided about it: columns, encodings, files that were left."""

@@ -277,7 +277,7 @@ class LocalEngine:
             removed_count=len(removed),
             cluster_count=clusters.count,
             # Holds on to the source and to row numbers, not to the corpus.
-            read_kept=lambda: table.without_rows(source.rows(), rows),
+            read_kept=source.kept(rows),
         )
 
     def audit(self, corpus: LocalCorpus, near: LocalPairs, documents: int) -> Audit:

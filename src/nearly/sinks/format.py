@@ -16,7 +16,7 @@ from nearly.sinks import row_group
 from nearly.sinks.row_group import WriteGroup
 from nearly.sinks.text_format import delimited, json_array, json_lines
 
-__all__ = ["format_of"]
+__all__ = ["compression_of", "ending_of", "format_of", "is_writable"]
 
 Format: TypeAlias = Callable[[BinaryIO, pa.Schema], AbstractContextManager[WriteGroup]]
 Compression: TypeAlias = Callable[[BinaryIO], Any]
@@ -55,6 +55,22 @@ _COMPRESSIONS: dict[str, Compression] = {
     ".gz": lambda file: gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0),
     ".zst": lambda file: pa.CompressedOutputStream(file, "zstd"),
 }
+
+
+def compression_of(path: Path) -> Compression | None:
+    """The compression that the ending names."""
+    return _COMPRESSIONS.get(path.suffix.lower())
+
+
+def ending_of(path: Path) -> str:
+    """The ending of a file's name in small letters, without that of a compression."""
+    bare = path.with_suffix("") if compression_of(path) else path
+    return bare.suffix.lower()
+
+
+def is_writable(path: Path) -> bool:
+    """Whether a file can be written as its ending says: some formats are not compressed again."""
+    return not (compression_of(path) and ending_of(path) in _BINARY_FORMATS)
 
 
 def format_of(path: Path) -> tuple[Format, Compression | None]:

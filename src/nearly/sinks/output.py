@@ -151,6 +151,15 @@ class Outputs:
             raise
         self._finished.append(staged)
 
+    @contextmanager
+    def folder(self, path: Path) -> Iterator[Path]:
+        """A new folder to put files into; it takes the place of `path` as a file would."""
+        check_parts(path, force=self._force)
+        staged = StagedParts(path, self._stem(path))
+        self._started.append(staged)
+        yield staged.create()
+        self._finished.append(staged)
+
     def _stem(self, path: Path) -> str:
         """The beginning of the temporary names of an output, which may be started only once."""
         check_different(*(staged.path for staged in self._started), path)

@@ -75,12 +75,12 @@ class StagedParts:
     def write(self, table: Any) -> None:
         """A frame writes its own parts; an Arrow table is one part."""
         if isinstance(table, pa.Table):
+            self.create()
             with blaming(self.path):
-                self._temporary.mkdir()
                 pq.write_table(table, self._temporary / "part-00000.parquet", compression="zstd")
         else:
             self._let_write(table)
-        self._identity = identity_of(self._temporary)
+            self._identity = identity_of(self._temporary)
 
     def _let_write(self, table: Any) -> None:
         # Not a URI: what is escaped in one, Hadoop takes for a name.
@@ -91,6 +91,13 @@ class StagedParts:
                 "to disks of their own. Give a folder that all of them share, or a place like "
                 "s3a://bucket/folder"
             )
+
+    def create(self) -> Path:
+        """The hidden folder, empty."""
+        with blaming(self.path):
+            self._temporary.mkdir()
+            self._identity = identity_of(self._temporary)
+        return self._temporary
 
     @property
     def undo(self) -> Undo:

@@ -2,7 +2,7 @@
 
     open_source        decides what was given, and opens it
     read_table         one table with all its columns, whatever they mean
-    Source             documents() for the pipeline, rows() for the clean copy
+    Source             documents() for the pipeline, kept() for the clean copy
     Block              some rows of a source, to be read by another process or machine
     LazyFrameSource    a frame that lies on a cluster
     Skipped            what could not become a document, and why

@@ -17,19 +17,28 @@ import pyarrow as pa
 
 from nearly.errors import SourceError, UnreadableError
 from nearly.sources.folder import divided
-from nearly.sources.formats.arrow import ArrowFilePart, TablePart
-from nearly.sources.formats.charset import AUTO, check_encoding, detected, write_as_utf_8
+from nearly.sources.formats.arrow import ArrowFilePart
+from nearly.sources.formats.charset import (
+    AUTO,
+    check_encoding,
+    detected,
+    unmarked_codec,
+    write_as_utf_8,
+)
 from nearly.sources.formats.database import Database
 from nearly.sources.formats.delimited import DelimitedPart
-from nearly.sources.formats.duck import JsonPart, ParquetPart
+from nearly.sources.formats.duck import JsonPart
+from nearly.sources.formats.empty_file import EmptyFilePart
 from nearly.sources.formats.encoding import bare_ending, compression_of, open_bytes
 from nearly.sources.formats.frame import PandasPart, part_of_object
+from nearly.sources.formats.parquet import ParquetPart
 from nearly.sources.formats.query import run_query
 from nearly.sources.formats.sheet import SheetPart
 from nearly.sources.formats.sqlite import SqlitePart, is_sqlite
 from nearly.sources.formats.text_file import LinesPart, TextFilesPart
 from nearly.sources.part import Part
 from nearly.sources.path import Files, find_files, inside
+from nearly.sources.record import Encoded
 from nearly.sources.source import Source
 
 __all__ = ["open_source", "read_table"]
@@ -99,7 +108,12 @@ def read_table(given: str, *, temporary: Path) -> pa.Table:
     def reject(record: str, reason: str) -> None:
         raise UnreadableError(f"{given}, {record}: {reason}. Fix the table.")
 
-    return pa.Table.from_batches(part.batches(None, reject), part.schema)
+    batches = []
+    for batch in part.batches(None, reject):
+        for row in part.broken[:1]:
+            reject(part.record(row), part.why_null(row))
+        batches.append(batch)
+    return pa.Table.from_batches(batches, part.schema)
 
 
 @dataclass(frozen=True)
@@ -143,6 +157,11 @@ class _Request:
         if found is not None:
             self.encodings[shown] = found
         return found
+
+    def given(self, path: str) -> str:
+        """The full path of a file; nothing for what was read from standard input."""
+        full = Path(os.path.abspath(path))
+        return "" if full.is_relative_to(os.path.abspath(self.temporary)) else str(full)
 
     def told(self) -> dict[str, Any]:
         """What was decided about the files."""
@@ -253,15 +272,21 @@ def _open_texts(files: Files, name: str, request: _Request) -> Source:
 
 def _open_lines(files: Files, name: str, request: _Request) -> Source:
     request.refuse_columns(name)
-    paths = {shown: _in_utf_8(path, shown, request) for shown, path in files.paths.items()}
     return Source(
         name,
-        [LinesPart(path, shown) for shown, path in paths.items()],
+        [_open_line_file(path, shown, request) for shown, path in files.paths.items()],
         text_column="text",
         unreadable=files.left_out,
         notes=request.told(),
         temporary=request.temporary,
     )
+
+
+def _open_line_file(path: str, name: str, request: _Request) -> Part:
+    copy, encoded = _in_utf_8(path, name, request)
+    part = LinesPart(copy, name)
+    part.given, part.encoded = request.given(path), encoded
+    return part
 
 
 def _open_tables(files: Files, name: str, request: _Request) -> Source:
@@ -290,21 +315,30 @@ def _open_tables(files: Files, name: str, request: _Request) -> Source:
 
 def _open_table(path: str, name: str, request: _Request) -> Part:
     path, inner = inside(path)
+    part = _open_table_file(path, inner, name, request)
+    part.given = request.given(path)
+    return part
+
+
+def _open_table_file(path: str, inner: str | None, name: str, request: _Request) -> Part:
     kind = _KINDS.get(bare_ending(path), "")
-    if kind not in ("csv", "tsv", "json", "jsonl") and compression_of(path) is not None:
+    if kind not in _TEXT_KINDS and compression_of(path) is not None:
         path = _decompressed(path, name, request.temporary)
     if inner is not None or kind in ("sheet", "sqlite"):
         return _open_inside(path, inner, kind, name, request)
     if kind in _TEXT_KINDS:
-        return _open_text_table(_in_utf_8(path, name, request), kind, name, request)
+        copy, encoded = _in_utf_8(path, name, request)
+        part = _open_text_table(copy, kind, name, request)
+        part.encoded = encoded
+        return part
     if kind == "arrow":
         return ArrowFilePart(path, name)
-    return ParquetPart(request.database, path, name)
+    return ParquetPart(path, name)
 
 
 def _open_text_table(path: str, kind: str, name: str, request: _Request) -> Part:
     if _holds_nothing(path, kind):
-        return _without_rows(name, request)
+        return EmptyFilePart(path, _without_rows(request), name)
     if kind in ("csv", "tsv"):
         delimiter = "\t" if kind == "tsv" else None
         return DelimitedPart(request.csv_database, path, name, delimiter=delimiter)
@@ -322,11 +356,11 @@ def _holds_nothing(path: str, kind: str) -> bool:
     return len(head) < 64 and b"".join(head.removeprefix(BOM_UTF8).split()) in nothing
 
 
-def _without_rows(name: str, request: _Request) -> Part:
+def _without_rows(request: _Request) -> pa.Table:
     """A file of no bytes has no header, and has whatever columns are asked for."""
     texts = [request.text] if isinstance(request.text, str) else request.text or ["text"]
     columns = dict.fromkeys(column for column in (request.id, *texts) if column)
-    return TablePart(pa.schema([(c, pa.large_string()) for c in columns]).empty_table(), name)
+    return pa.schema([(c, pa.large_string()) for c in columns]).empty_table()
 
 
 def _open_inside(path: str, inner: str | None, kind: str, name: str, request: _Request) -> Part:
@@ -348,15 +382,16 @@ def _open_inside(path: str, inner: str | None, kind: str, name: str, request: _R
     )
 
 
-def _in_utf_8(path: str, name: str, request: _Request) -> str:
+def _in_utf_8(path: str, name: str, request: _Request) -> tuple[str, Encoded | None]:
     """The file itself, or a copy of it in UTF-8 where its encoding is another."""
     encoding = request.encoding_of(path, name)
-    if encoding is None:
-        return path
+    codec = None if encoding is None else unmarked_codec(path, encoding, name)
+    if encoding is None or codec is None:
+        return path, None
     copy = _fresh_path(request.temporary)
     copy = copy.with_suffix(bare_ending(path))
     write_as_utf_8(path, encoding, name, copy)
-    return str(copy)
+    return str(copy), Encoded(os.path.abspath(path), codec)
 
 
 def _decompressed(path: str, name: str, temporary: Path) -> str:

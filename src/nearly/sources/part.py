@@ -3,9 +3,12 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
+
+from nearly.sources.record import Encoded, Original
 
 __all__ = [
     "BATCH_BYTES",
@@ -15,6 +18,7 @@ __all__ = [
     "Noun",
     "Part",
     "Reject",
+    "Stored",
     "bytes_of_file",
     "sliced",
 ]
@@ -28,6 +32,18 @@ Reject = Callable[[str, str], None]
 Noun = Literal["row", "line"]
 #: A row number counts from zero; a line is called as editors call it, from one.
 FIRST: dict[Noun, int] = {"row": 0, "line": 1}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The rows of a file of a binary format, and how the file is made."""
+
+    schema: pa.Schema
+    #: Parquet or Arrow, and what its writer has to be told to make another one like it.
+    format: str
+    options: Mapping[str, Any]
+    #: In the groups in which they are stored, or in smaller ones.
+    groups: Iterator[pa.Table]
 
 
 class Part(ABC):
@@ -44,10 +60,16 @@ class Part(ABC):
     in_memory: bool = False
     #: Where it is one file, the full path: a relative one would not travel.
     path: str = ""
-    #: It can say how many rows it has without reading them.
-    knows_length: bool = False
+    #: The full path of the file that was given, where `path` may be a copy of it in plain UTF-8
+    #: or without compression; nothing for what was no file.
+    given: str = ""
+    #: How the file is encoded, where `path` is a copy in UTF-8.
+    encoded: Encoded | None = None
     #: The number of its first row, where it was cut from a longer part.
     first: int = 0
+    #: Of the batch that was given last, the rows that are none of the table: they hold nulls,
+    #: and only their bytes in the file say more.
+    broken: Sequence[int] = ()
 
     @property
     def files(self) -> Sequence[str]:
@@ -56,14 +78,18 @@ class Part(ABC):
 
     @abstractmethod
     def batches(self, columns: Sequence[str] | None, reject: Reject) -> Iterator[pa.RecordBatch]:
-        """All rows in order, with at least the named columns (None: every column)."""
+        """All rows in order, with at least the named columns (None: every column).
+
+        A record that cannot be a row is one of nulls, in its place. What is no record, such as
+        a file that was left out, is rejected.
+        """
 
     def record(self, row: int) -> str:
         """How to call a row of this part in messages."""
         return f"{self.noun} {row + FIRST[self.noun]}"
 
     def why_null(self, row: int) -> str:  # noqa: ARG002 - some parts know more about the row
-        """Why the text of a row is null."""
+        """Why the text of a row is null; asked of rows of the batch that was given last."""
         return "null text"
 
     def number_type(self, column: str) -> pa.DataType | None:  # noqa: ARG002
@@ -78,6 +104,18 @@ class Part(ABC):
     def keep_digests(self) -> Mapping[str, tuple[str, int]]:
         """The SHA-256 and size of each file that is a document, by id, filled as it is read."""
         return {}
+
+    def is_own_format(self, ending: str) -> bool:  # noqa: ARG002 - most are no file
+        """Whether a file of that ending can hold its rows as they stand in this one."""
+        return False
+
+    def original(self) -> Original | None:
+        """Its rows by their bytes; None where rows are no lines or records of a text."""
+        return None
+
+    def stored(self) -> Stored | None:
+        """Its rows as they are stored in a file of a binary format."""
+        return None
 
     def cut(self, size: int) -> "list[Cut]":  # noqa: ARG002 - most can only be read from the start
         """Parts of about `size` bytes that have the same rows one after the other."""

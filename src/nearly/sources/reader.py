@@ -1,20 +1,23 @@
 """How the rows of a source become documents: the same wherever they are read."""
 
+from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.arrays import spans, string_array, truths_of, whole_numbers
 from nearly.errors import SourceError, UnreadableError
 from nearly.schemas import DOCUMENTS, shaped
 from nearly.sources.column import Choice, as_numbers, cast, check_column, text_of
+from nearly.sources.formats.soundness import checked
 from nearly.sources.part import FIRST, Noun, Part
 from nearly.sources.skipped import Skipped
 
-__all__ = ["LONGEST", "Reading"]
+__all__ = ["LONGEST", "Ledger", "Reading"]
 
 #: Bytes of text in a document, unless another limit is given. Texts of people are shorter by far;
 #: what is longer is a dump or a log.
@@ -29,6 +32,29 @@ class _Piece:
     first_in_part: int
     first: int
     batch: pa.RecordBatch
+
+    @property
+    def is_broken(self) -> npt.NDArray[np.bool_]:
+        """Which of the rows are none of the table."""
+        broken = np.zeros(self.batch.num_rows, bool)
+        places = np.array(self.part.broken, np.int64) - self.first_in_part
+        broken[places[(places >= 0) & (places < len(broken))]] = True
+        return broken
+
+
+@dataclass
+class Ledger:
+    """What was met when documents were read, to be held against what is read later."""
+
+    #: How many rows each part has.
+    rows: list[int] = field(default_factory=list)
+    #: The rows that could not become documents.
+    unreadable: "array[int]" = field(default_factory=lambda: array("q"))
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.rows.clear()
+        del self.unreadable[:]
 
 
 @dataclass(frozen=True)
@@ -45,10 +71,12 @@ class Reading:
     several: bool
     #: Bytes of text; a longer document is skipped.
     longest: int = LONGEST
+    #: Whether rows that could not become documents are removed like duplicates.
+    drops_unreadable: bool = False
 
     @property
     def numbers_rows(self) -> bool:
-        """Whether ids are numbers that count from the first row of the source."""
+        """Whether ids are the numbers of rows."""
         return self.choice.id is None and bool(self.id_type == pa.int64())
 
     def documents(
@@ -59,20 +87,33 @@ class Reading:
         first_row: int = 0,
         also: str | None = None,
         also_type: pa.DataType | None = None,
+        ledger: Ledger | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Batches of `row`, `id`, `text` and perhaps `also`; `row` counts what is read here."""
         wanted = dict.fromkeys(c for c in (self.choice.id, *self.choice.texts, also) if c)
-        for piece in self._read(parts, list(wanted), skipped):
-            yield self._documents_of(piece, first_row, also, also_type, skipped)
+        ledger = Ledger() if ledger is None else ledger
+        ledger.clear()
+        for piece in self._read(parts, list(wanted), skipped, ledger):
+            yield self._documents_of(piece, first_row, also, also_type, skipped, ledger)
 
-    def rows(self, parts: Sequence[Part]) -> Iterator[pa.RecordBatch]:
-        """Every row with its own columns."""
-        for piece in self._read(parts, None, Skipped()):
-            yield piece.batch
+    def kept(
+        self, parts: Sequence[Part], removed: npt.NDArray[np.int64]
+    ) -> Iterator[pa.RecordBatch]:
+        """Every row but those, which are given by number in ascending order.
+
+        A record that is none of the table cannot be written as one of its rows, and is left out.
+        """
+        for piece in self._read(parts, None, Skipped(), Ledger()):
+            low, high = np.searchsorted(removed, [piece.first, piece.first + piece.batch.num_rows])
+            kept = ~piece.is_broken
+            kept[removed[low:high] - piece.first] = False
+            if self.drops_unreadable:
+                kept &= ~self._is_unreadable(piece)
+            yield piece.batch if kept.all() else piece.batch.filter(truths_of(kept))
 
     def count_rows(self, parts: Sequence[Part]) -> int:
         """How many rows there are to be read."""
-        pieces = self._read(parts, list(self.choice.texts), Skipped())
+        pieces = self._read(parts, list(self.choice.texts), Skipped(), Ledger())
         return sum(piece.batch.num_rows for piece in pieces)
 
     def check_also(self, also: str) -> None:
@@ -97,11 +138,12 @@ class Reading:
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
     def _read(
-        self, parts: Sequence[Part], columns: list[str] | None, skipped: Skipped
+        self, parts: Sequence[Part], columns: list[str] | None, skipped: Skipped, ledger: Ledger
     ) -> Iterator[_Piece]:
         first = 0
         for part in parts:
             before_part = first - part.first
+            ledger.rows.append(0)
 
             def reject(record: str, reason: str, part: Part = part) -> None:
                 skipped.add(self._located(part, record), reason)
@@ -110,6 +152,7 @@ class Reading:
                 for batch in part.batches(columns, reject):
                     yield _Piece(part, first - before_part, first, self.aligned(batch, columns))
                     first += batch.num_rows
+                    ledger.rows[-1] += batch.num_rows
             except UnreadableError as error:
                 if not self.several or not part.steady or skipped.strict:
                     raise
@@ -132,6 +175,7 @@ class Reading:
         also: str | None,
         also_type: pa.DataType | None,
         skipped: Skipped,
+        ledger: Ledger,
     ) -> pa.RecordBatch:
         text = text_of(piece.batch, self.choice)
         ids = self._ids_of(piece, first_row)
@@ -142,16 +186,23 @@ class Reading:
             columns.append(column if also_type is None else as_numbers(column, also_type))
             schema = schema.append(pa.field("also", columns[-1].type))
         found = pa.RecordBatch.from_arrays(columns, schema=schema)
-        fits = np.diff(spans(text)[0]) <= self.longest
-        if text.null_count == 0 and ids.null_count == 0 and fits.all():
+        bad = self._are_no_documents(text, ids)
+        if not bad.any():
             return found
-        import pyarrow.compute as pc  # slow to import, and seldom needed
-
-        good = pc.and_(pc.and_(text.is_valid(), ids.is_valid()), truths_of(fits))
-        for i in pc.indices_nonzero(pc.invert(good)).to_pylist():
+        for i in np.flatnonzero(bad).tolist():
             record = piece.part.record(piece.first_in_part + i)
             skipped.add(self._located(piece.part, record), self._why_skipped(piece, text, i))
-        return found.filter(good)
+            ledger.unreadable.append(piece.first + i)
+        return found.filter(truths_of(~bad))
+
+    def _is_unreadable(self, piece: _Piece) -> npt.NDArray[np.bool_]:
+        looked_at = [column for column in (self.choice.id, *self.choice.texts) if column]
+        piece = replace(piece, batch=checked(piece.batch, looked_at, piece.part.name)[0])
+        text = text_of(piece.batch, self.choice)
+        return self._are_no_documents(text, self._ids_of(piece, 0))
+
+    def _are_no_documents(self, text: pa.Array, ids: pa.Array) -> npt.NDArray[np.bool_]:
+        return _are_null(text, ids) | (np.diff(spans(text)[0]) > self.longest)
 
     def _ids_of(self, piece: _Piece, first_row: int) -> pa.Array:
         if self.choice.id is not None:
@@ -179,6 +230,15 @@ class Reading:
 
     def _located(self, part: Part, record: str) -> str:
         return f"{part.name}: {record}" if self.several else record
+
+
+def _are_null(*columns: pa.Array) -> npt.NDArray[np.bool_]:
+    """The places where any of them is null."""
+    found = np.zeros(len(columns[0]), bool)
+    for column in columns:
+        if column.null_count:
+            found |= column.is_null().to_numpy(zero_copy_only=False)
+    return found
 
 
 def _column_or_nulls(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:

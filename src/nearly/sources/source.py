@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.errors import UnreadableError
@@ -21,15 +23,24 @@ from nearly.sources.column import (
     looks_unique,
     unviewed,
 )
+from nearly.sources.file_state import check_unchanged, states_of
+from nearly.sources.formats.text_file import TextFilesPart
+from nearly.sources.kept import Kept
 from nearly.sources.part import Cut, Part, bytes_of_file
-from nearly.sources.reader import Reading
+from nearly.sources.reader import Ledger, Reading
 from nearly.sources.skipped import Skipped
 
 __all__ = ["Source"]
 
 
 class Source:
-    """Parts one after the other, read as often as wanted, always in the same order."""
+    """Parts one after the other, read as often as wanted, always in the same order.
+
+    A row is known by its place in its part. So where ids are row numbers there is one part, and
+    its blocks know where they begin without counting.
+    """
+
+    needs_row_counts = False
 
     def __init__(
         self,
@@ -50,10 +61,14 @@ class Source:
         self.is_folder = is_folder
         self.schema = _united([part.schema for part in parts], name)
         self.columns: tuple[str, ...] = tuple(self.schema.names) if has_columns else ()
+        #: Whether rows that cannot become documents stay in a clean copy, or go.
+        self.drops_unreadable = False
         self._parts = parts
         self._unreadable = unreadable
         self._notes = notes or {}
         self._guess_id = guess_id
+        self._ledger = Ledger()
+        self._states = states_of(file for part in parts for file in part.files)
         self._temporary = temporary
         choice = choose_columns(self.schema, name, id_column, text_column, guess_id=guess_id)
         self.ids_are_unique = ids_are_unique or choice.id is None
@@ -82,15 +97,26 @@ class Source:
         for record, reason in self._unreadable:
             skipped.add(record, reason)
         also_type = None if also is None else self._number_type(also)
-        yield from self._reading.documents(self._parts, skipped, also=also, also_type=also_type)
+        yield from self._reading.documents(
+            self._parts, skipped, also=also, also_type=also_type, ledger=self._ledger
+        )
+        if not isinstance(self._parts[0], TextFilesPart):  # which reads each file at once
+            self.check_unchanged(self._parts)
 
     def keep_digests(self) -> Mapping[str, tuple[str, int]]:
         """The SHA-256 and size of each file of a folder, by id, filled as it is read."""
         return self._parts[0].keep_digests()
 
-    def rows(self) -> Iterator[pa.RecordBatch]:
-        """Every row with its own columns; `documents` counts the same rows in the same order."""
-        return self._reading.rows(self._parts)
+    def kept(self, removed: npt.NDArray[np.int64]) -> Kept:
+        """The clean copy: all rows but those, which are given by number in ascending order."""
+        reading = replace(self._reading, drops_unreadable=self.drops_unreadable)
+        return Kept(reading, self._parts, self._ledger, removed, self.check_unchanged)
+
+    def check_unchanged(self, parts: Sequence[Part]) -> None:
+        """Refuse to go on where a file is no longer the one that was opened."""
+        names = {part.path: part.name for part in parts if part.path}
+        states = {file: self._states[file] for part in parts for file in part.files}
+        check_unchanged(states, names)
 
     def blocks(self, size: int) -> list[Block]:
         """The same rows in blocks of about `size` bytes, for other processes to read.
@@ -102,7 +128,8 @@ class Source:
         cuts = [cut for part in self._parts for cut in self._cut(part, size, spool)]
         kinds = {name: self._number_type(name) for name in self.schema.names}
         number_types = {name: kind for name, kind in kinds.items() if kind is not None}
-        return blocks_of(cuts, size, self._reading, number_types, self._unreadable)
+        reading = replace(self._reading, drops_unreadable=self.drops_unreadable)
+        return blocks_of(cuts, size, reading, number_types, self._unreadable, self._states)
 
     def facts(self) -> dict[str, Any]:
         """What was decided about the input: columns, encodings, files that were left."""
@@ -129,13 +156,6 @@ class Source:
         """Bytes of the files it is read from; 0 where there are none."""
         return sum(bytes_of_file(file) for part in self._parts for file in part.files)
 
-    @property
-    def needs_row_counts(self) -> bool:
-        """Whether ids are row numbers, and where a block begins is known only after counting."""
-        return self._reading.numbers_rows and not all(
-            part.knows_length or self._is_ours(part) for part in self._parts[:-1]
-        )
-
     def _cut(self, part: Part, size: int, spool: Spool) -> list[Cut]:
         if self._is_ours(part):
             return carry(part, self._reading, size, spool)
@@ -153,8 +173,7 @@ class Source:
 
     def _find_id_type(self, chosen: str | None) -> pa.DataType:
         if chosen is None:
-            several_files = self._parts[0].noun == "line" and len(self._parts) > 1
-            return pa.string() if several_files else pa.int64()
+            return pa.string() if len(self._parts) > 1 else pa.int64()
         if self._number_type(chosen) == pa.int64():
             return pa.int64()
         return id_type_of(self.schema.field(chosen).type, chosen, self.name)

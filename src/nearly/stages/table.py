@@ -1,6 +1,6 @@
 """From document numbers to the tables that a user sees, with ids in them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import schemas
-from nearly.arrays import column_of, truths_of
+from nearly.arrays import column_of
 from nearly.documents.corpus import Named
 from nearly.measures.base import Measure
 from nearly.measures.pair import Nearness, Pairs
@@ -16,7 +16,7 @@ from nearly.stages.cluster import Clusters
 from nearly.stages.survivor import Removed
 from nearly.text.table import excerpt_columns
 
-__all__ = ["best", "cluster_table", "pair_table", "read_top", "removed_table", "without_rows"]
+__all__ = ["best", "cluster_table", "pair_table", "read_top", "removed_table"]
 
 TOP = 20
 
@@ -80,16 +80,3 @@ def best(nearness: Nearness) -> npt.NDArray[np.intp]:
     least = np.partition(nearness, -TOP)[-TOP]
     high = np.flatnonzero(nearness >= least)
     return high[np.argsort(-nearness[high], kind="stable")[:TOP]]
-
-
-def without_rows(
-    batches: Iterable[pa.RecordBatch], removed: npt.NDArray[np.int64]
-) -> Iterator[pa.RecordBatch]:
-    """All rows but those, which are given by number in ascending order."""
-    start = 0
-    for batch in batches:
-        low, high = np.searchsorted(removed, [start, start + batch.num_rows])
-        kept = np.ones(batch.num_rows, bool)
-        kept[removed[low:high] - start] = False
-        start += batch.num_rows
-        yield batch.filter(truths_of(kept)) if low < high else batch

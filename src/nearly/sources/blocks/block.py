@@ -1,10 +1,13 @@
 """Blocks of a source: some of its rows, that another process or machine can read."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from nearly.sources.file_state import FileState, check_unchanged
 from nearly.sources.part import Cut, Part
 from nearly.sources.reader import Reading
 from nearly.sources.skipped import Skipped
@@ -30,6 +33,8 @@ class Block:
     first_row: int | None
     #: How many rows it has, where that is known without reading.
     _known_rows: int | None
+    #: Its files as they were when the source was opened.
+    states: Mapping[str, FileState | None] = field(default_factory=dict)
 
     def documents(self, skipped: Skipped, also: str | None = None) -> Iterator[pa.RecordBatch]:
         """As `Source.documents`, but `row` counts from the first row of the block."""
@@ -37,6 +42,7 @@ class Block:
             self.reading.check_also(also)
         for record, reason in self.unreadable:
             skipped.add(record, reason)
+        self._check_unchanged()
         yield from self.reading.documents(
             self.parts,
             skipped,
@@ -44,10 +50,17 @@ class Block:
             also=also,
             also_type=None if also is None else self.number_types.get(also),
         )
+        self._check_unchanged()
 
-    def rows(self) -> Iterator[pa.RecordBatch]:
-        """Every row with all columns; block after block these are the rows of the source."""
-        return self.reading.rows(self.parts)
+    def kept(self, removed: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+        """The rows of the block but those, which are given by number in ascending order."""
+        self._check_unchanged()
+        yield from self.reading.kept(self.parts, removed)
+        self._check_unchanged()
+
+    def _check_unchanged(self) -> None:
+        names = {part.path: part.name for part in self.parts if part.path}
+        check_unchanged(self.states, names, elsewhere=True)
 
     def count(self) -> int | None:
         """How many rows it has, skipped ones too, where that is known without reading."""
@@ -80,6 +93,7 @@ def blocks_of(
     reading: Reading,
     number_types: Mapping[str, pa.DataType],
     unreadable: Sequence[tuple[str, str]],
+    states: Mapping[str, FileState | None],
 ) -> list[Block]:
     """Blocks of about `size` bytes; small parts share one."""
     blocks: list[Block] = []
@@ -89,7 +103,8 @@ def blocks_of(
         known_rows = sum(counts) if len(counts) == len(group) else None
         parts = tuple(cut.part for cut in group)
         told = () if blocks else unreadable
-        blocks.append(Block(reading, parts, number_types, told, first_row, known_rows))
+        its = {file: states.get(file) for part in parts for file in part.files}
+        blocks.append(Block(reading, parts, number_types, told, first_row, known_rows, its))
         if first_row is not None:
             first_row = None if known_rows is None else first_row + known_rows
     return blocks

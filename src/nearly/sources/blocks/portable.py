@@ -66,7 +66,9 @@ class _Notes:
 
     #: Each with the number of rows that came before it.
     rejected: list[tuple[int, str, str]] = field(default_factory=list)
-    why_null: dict[int, str] = field(default_factory=dict)
+    #: Of each row whose text is null, what it is called and why that is.
+    nulls: dict[int, tuple[str, str]] = field(default_factory=dict)
+    broken: list[int] = field(default_factory=list)
     #: What broke off the reading, after all rows.
     failure: UnreadableError | None = None
 
@@ -82,6 +84,7 @@ class _CarriedPart(Part):
         self.steady = origin.steady
         self.schema = schema
         self.first = first
+        self.broken = notes.broken
         self._rows = rows
         self._notes = notes
 
@@ -102,8 +105,11 @@ class _CarriedPart(Part):
         if self._notes.failure is not None:
             raise self._notes.failure
 
+    def record(self, row: int) -> str:
+        return self._notes.nulls[row][0] if row in self._notes.nulls else super().record(row)
+
     def why_null(self, row: int) -> str:
-        return self._notes.why_null.get(row, NOT_UTF_8)
+        return self._notes.nulls[row][1] if row in self._notes.nulls else NOT_UTF_8
 
 
 @dataclass(frozen=True)
@@ -162,7 +168,9 @@ class _Packing:
         texts = column.text_of(batch, self._reading.choice)
         for i in pc.indices_nonzero(texts.is_null()).to_pylist() if texts.null_count else ():
             row = self._first + self._rows + i
-            self._notes.why_null[row] = self._origin.why_null(row)
+            self._notes.nulls[row] = self._origin.record(row), self._origin.why_null(row)
+        last = self._first + self._rows + batch.num_rows
+        self._notes.broken += [r for r in self._origin.broken if last - batch.num_rows <= r < last]
         self._batches.append(batch)
         self._rows += batch.num_rows
         self._bytes += batch.nbytes

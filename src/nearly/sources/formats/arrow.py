@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 
 from nearly.errors import UnreadableError
+from nearly.sources.formats.arrow_codec import codec_of
 from nearly.sources.formats.soundness import NOT_UTF_8, check_names, checked
-from nearly.sources.part import Part, Reject, sliced
+from nearly.sources.part import Part, Reject, Stored, sliced
 
 __all__ = ["ArrowFilePart", "TablePart", "spool"]
 
@@ -74,6 +75,20 @@ class ArrowFilePart(_ArrowPart):
     ) -> Iterator[pa.RecordBatch]:
         with _Opened(self.path, self.name) as reader:
             yield from self._checked(_stored_batches(reader), columns)
+
+    def is_own_format(self, ending: str) -> bool:
+        return ending in (".arrow", ".feather", ".ipc")
+
+    def stored(self) -> Stored:
+        with _Opened(self.path, self.name) as reader:
+            is_stream = not isinstance(reader, ipc.RecordBatchFileReader)
+        options = {"is_stream": is_stream, "compression": codec_of(self.path, is_stream=is_stream)}
+        return Stored(self.schema, "arrow", options, self._stored_groups())
+
+    def _stored_groups(self) -> Iterator[pa.Table]:
+        with _Opened(self.path, self.name) as reader:
+            for batch in _stored_batches(reader):
+                yield pa.Table.from_batches([checked(batch, None, self.name)[0]])
 
 
 def spool(reader: pa.RecordBatchReader, name: str, temporary: Path) -> ArrowFilePart:

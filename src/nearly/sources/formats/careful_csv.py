@@ -1,21 +1,25 @@
-"""CSV and TSV files read row by row in Python, with every bad row listed by its line."""
+"""CSV and TSV files read record by record in Python; a bad record is a row of nulls."""
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from nearly.arrays import string_array
 from nearly.errors import SourceError, UnreadableError
 from nearly.sources import part
+from nearly.sources.formats.csv_record import UnclearError, quoted_records
 from nearly.sources.formats.encoding import open_text, without_surrogates
-from nearly.sources.part import Reject
+from nearly.sources.record import STRETCH, Layout, Original, Records, open_original
 
-__all__ = ["CarefulCsv"]
+__all__ = ["BadRow", "CarefulCsv"]
 
 #: The longest line and the longest value, in characters: the reader takes four bytes for each.
 LONGEST = 1 << 25
@@ -25,6 +29,24 @@ DELIMITERS = (",", ";", "\t", "|")
 #: Refused by the strict reader whether or not a quote is open, which brings it back to
 #: the beginning of a row: it stands for a line too long to be read.
 _POISON = 'x\nx"x'
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """A record that is no row of the table: the lines it takes, and why."""
+
+    lines: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Record:
+    """One record, the header too, and its text as it stands where that was asked for."""
+
+    first: int
+    last: int
+    values: list[str] | csv.Error
+    text: str
 
 
 class CarefulCsv:
@@ -42,59 +64,108 @@ class CarefulCsv:
         # Only guesses need the sample, and they are made before anything is sent away.
         return {**self.__dict__, "sample": []}
 
-    def batches(self, reject: Reject) -> Iterator[pa.RecordBatch]:
-        """All good rows in order, with all columns: each is checked, so each is read."""
+    def batches(self) -> Iterator[tuple[pa.RecordBatch, dict[int, BadRow]]]:
+        """All rows in order, with all columns, and the bad ones by their place in the batch."""
         lines: list[int] = []
         rows: list[list[str]] = []
+        bad: dict[int, BadRow] = {}
         size = 0
-        for line, row in self._rows(reject):
+        for line, row in self._rows():
+            if isinstance(row, BadRow):
+                bad[len(rows)] = row
+                row = [""] * len(self.schema)
             lines.append(line)
             rows.append(row)
             size += sum(map(len, row))
             if len(rows) == part.BATCH_ROWS or size >= part.BATCH_BYTES:
-                yield self._batch(lines, rows, reject)
-                lines, rows, size = [], [], 0
+                yield self._batch(lines, rows, bad), bad
+                lines, rows, bad, size = [], [], {}, 0
         if rows:
-            yield self._batch(lines, rows, reject)
+            yield self._batch(lines, rows, bad), bad
 
-    def _batch(self, lines: list[int], rows: list[list[str]], reject: Reject) -> pa.RecordBatch:
+    def original(self) -> Original:
+        """The file as it stands: its header, and the bytes of each row, bad ones too."""
+        file, layout = open_original(self._path)
+        file.close()
+        records = self._cut_records()
+        head = layout.mark
+        while len(first := next(records)) == 0:
+            head += first.data
+        header = int(first.ends[0])
+        places = first.starts[1:] - header, first.ends[1:] - header
+        rest = Records(first.data[header:], *places)
+        return Original(layout, head + first.data[:header], itertools.chain([rest], records))
+
+    def _cut_records(self) -> Iterator[Records]:
+        """By counting quotes, and from where that does not do, by reading."""
+        given = 0
+        with self._named_errors():
+            file, layout = open_original(self._path)
+            try:
+                with file:
+                    for records in quoted_records(file, layout, self.delimiter, LONGEST):
+                        yield records
+                        given += len(records.data)
+            except UnclearError:
+                yield from self._read_records(layout, given)
+
+    def _read_records(self, layout: Layout, given: int) -> Iterator[Records]:
+        """The records after the first `given` bytes."""
+        read = 0
+        stretch = _Stretch()
+        for found in self._records(with_text=True):
+            data = layout.encode(found.text)
+            read += len(data)
+            if read > given:
+                stretch.add(data, is_record=found.values != [])
+            if stretch.size >= STRETCH:
+                yield stretch.records()
+                stretch = _Stretch()
+        yield stretch.records()
+
+    def _batch(
+        self, lines: list[int], rows: list[list[str]], bad: dict[int, BadRow]
+    ) -> pa.RecordBatch:
         try:
             return self._arrays(rows)
         except UnicodeEncodeError:
-            good = []
-            for line, row in zip(lines, rows, strict=True):
-                if without_surrogates("".join(row)):
-                    good.append(row)
-                else:
-                    reject(f"line {line}", "not valid UTF-8")
-            return self._arrays(good)
+            for i, (line, row) in enumerate(zip(lines, rows, strict=True)):
+                if not without_surrogates("".join(row)):
+                    bad[i] = BadRow(f"line {line}", "not valid UTF-8")
+                    rows[i] = [""] * len(row)
+            return self._arrays(rows)
 
     def _arrays(self, rows: list[list[str]]) -> pa.RecordBatch:
-        values = list(zip(*rows, strict=True)) or [() for _ in self.schema]
         arrays = [
             string_array([value or None for value in column] if "" in column else column)
-            for column in values
+            for column in zip(*rows, strict=True)
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def _rows(self, reject: Reject) -> Iterator[tuple[int, list[str]]]:
-        """Each good row after the header with its line; the bad ones are rejected."""
+    def _rows(self) -> Iterator[tuple[int, list[str] | BadRow]]:
+        """Each row after the header with its line; blank lines are none."""
         width = len(self.schema)
-        for first, last, row in self._records():
+        for found in self._records():
+            row = found.values
+            if found.first <= self._header_line or row == []:
+                continue
             if isinstance(row, csv.Error):
-                reject(_lines_from(first, last), _explained(row))
-            elif len(row) == width and first > self._header_line:
-                yield first, row
-            elif row and first > self._header_line:
+                yield found.first, BadRow(_lines_from(found.first, found.last), _explained(row))
+            elif len(row) == width:
+                yield found.first, row
+            else:
                 values = "1 value" if len(row) == 1 else f"{len(row)} values"
-                reject(f"line {first}", f"{values} where the header has {width}")
+                reason = f"{values} where the header has {width}"
+                yield found.first, BadRow(f"line {found.first}", reason)
 
-    def _records(self) -> Iterator[tuple[int, int, list[str] | csv.Error]]:
-        """Every record, the header too, with its first and last line."""
+    def _records(self, *, with_text: bool = False) -> Iterator[_Record]:
+        """Every record, the header and blank lines too."""
         # The limit belongs to the whole process, and its default is less than a long article.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
+        taken: list[str] | None = [] if with_text else None
         with self._named_errors(), open_text(self._path, newline="") as stream:
-            reader = csv.reader(_bounded_lines(stream), delimiter=self.delimiter, strict=True)
+            lines = _bounded_lines(stream, taken)
+            reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
             while True:
                 first = reader.line_num + 1
                 try:
@@ -103,7 +174,9 @@ class CarefulCsv:
                     return
                 except csv.Error as error:
                     row = error
-                yield first, reader.line_num, row
+                yield _Record(first, reader.line_num, row, "".join(taken or ()))
+                if taken:
+                    taken.clear()
 
     @contextmanager
     def _named_errors(self) -> Iterator[None]:
@@ -116,45 +189,76 @@ class CarefulCsv:
         """The header, and some rows that show what the columns hold."""
         records = self._records()
         try:
-            for first, _, row in records:
+            for found in records:
+                row = found.values
                 if isinstance(row, csv.Error):
                     raise UnreadableError(f"the header of {self._name} is broken: {row}")
                 if not without_surrogates("".join(row)):
                     raise UnreadableError(f"the header of {self._name} is not valid UTF-8.")
                 if row:
-                    self._header_line = first
+                    self._header_line = found.first
                     return row, _sample(records, len(row))
         finally:
             records.close()  # type: ignore[attr-defined]
         raise SourceError(f"{self._name} is empty. A table begins with the names of its columns.")
 
 
-def _sample(
-    records: Iterator[tuple[int, int, list[str] | csv.Error]], width: int
-) -> list[list[str]]:
+def _sample(records: Iterator[_Record], width: int) -> list[list[str]]:
     rows: list[list[str]] = []
-    for _, _, row in records:
-        if isinstance(row, list) and len(row) == width:
-            rows.append(row)
+    for found in records:
+        if isinstance(found.values, list) and len(found.values) == width:
+            rows.append(found.values)
         if len(rows) == SAMPLE_ROWS:
             break
     return rows
 
 
-def _bounded_lines(stream: io.TextIOWrapper) -> Iterator[str]:
-    """The lines of a file, where a line that would fill the memory is made unreadable."""
+class _Stretch:
+    """Records that are put together."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._pieces: list[bytes] = []
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def add(self, data: bytes, *, is_record: bool) -> None:
+        """The next bytes of the file."""
+        if is_record:
+            self._starts.append(self.size)
+            self._ends.append(self.size + len(data))
+        self._pieces.append(data)
+        self.size += len(data)
+
+    def records(self) -> Records:
+        """All of it."""
+        places = np.array(self._starts, np.int64), np.array(self._ends, np.int64)
+        return Records(b"".join(self._pieces), *places)
+
+
+def _bounded_lines(stream: io.TextIOWrapper, taken: list[str] | None) -> Iterator[str]:
+    """The lines of a file, where a line that would fill the memory is made unreadable.
+
+    As they stand, they are added to `taken`.
+    """
     while line := stream.readline(LONGEST):
-        if len(line) == LONGEST and line[-1] not in "\r\n":
-            while (rest := stream.readline(LONGEST)) and rest[-1] not in "\r\n":
-                pass
-            line = _POISON
-        yield line
+        pieces = [line]
+        while len(pieces[-1]) == LONGEST and pieces[-1][-1] not in "\r\n":
+            if taken is not None:
+                taken.append(pieces[-1])
+            pieces = ["", stream.readline(LONGEST)]
+        if taken is not None:
+            taken.append(pieces[-1])
+        yield line if len(pieces) == 1 else _POISON
 
 
 def _delimiter_of(path: str) -> str:
     """The likeliest delimiter of the header, looking outside its quotes."""
     with open_text(path, newline="") as stream:
-        header = re.sub(r'"[^"]*"', "", stream.readline(LONGEST))
+        line = stream.readline(LONGEST)
+        while line in ("\n", "\r", "\r\n"):
+            line = stream.readline(LONGEST)
+    header = re.sub(r'"[^"]*"', "", line)
     return max(DELIMITERS, key=header.count)
 
 

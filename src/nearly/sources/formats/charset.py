@@ -9,7 +9,7 @@ from nearly.errors import SettingsError, UnreadableError
 from nearly.sources.formats.encoding import encoding_of, open_bytes
 from nearly.sources.formats.extra import needed
 
-__all__ = ["AUTO", "check_encoding", "detected", "write_as_utf_8"]
+__all__ = ["AUTO", "check_encoding", "detected", "unmarked_codec", "write_as_utf_8"]
 
 AUTO: Final = "auto"
 
@@ -82,6 +82,19 @@ def _telling(path: str) -> bytes:
             found += b"".join(line + b"\n" for line in lines if not line.isascii())
         found += rest
     return bytes(found[:SAMPLE])
+
+
+def unmarked_codec(path: str, encoding: str, name: str) -> str | None:
+    """The codec that is right for every piece of a file; None where readers see it by a mark."""
+    try:
+        with open_bytes(path) as file:
+            marked = encoding_of(file.read(4))
+    except OSError as error:
+        raise UnreadableError(f"{name} cannot be read: {error}") from error
+    codec = codecs.lookup(encoding).name
+    if codec == marked:
+        return None
+    return "utf-8" if codec == "utf-8-sig" else codec
 
 
 def write_as_utf_8(path: str, encoding: str, name: str, target: Path) -> None:

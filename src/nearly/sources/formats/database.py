@@ -42,7 +42,7 @@ class Database:
     @cached_property
     def reading_connection(self) -> duckdb.DuckDBPyConnection:
         """For what strangers wrote: its own database is read-only, its settings are locked."""
-        path = os.path.join(tempfile.mkdtemp(dir=self._folder), "empty.duckdb")
+        path = os.path.join(tempfile.mkdtemp(dir=self.folder), "empty.duckdb")
         duckdb.connect(path).close()  # only a database that exists can be opened read-only
         locked = {
             "allow_community_extensions": False,
@@ -59,7 +59,7 @@ class Database:
             "autoload_known_extensions": False,
             "memory_limit": f"{memory}B",
             "python_enable_replacements": False,
-            "temp_directory": str(self._folder / "duckdb"),
+            "temp_directory": str(self.folder / "duckdb"),
         }
         if self._threads is not None:
             config["threads"] = self._threads
@@ -72,13 +72,14 @@ class Database:
         if path not in self._links:
             # DuckDB looks at the ending to see how a file is compressed.
             ending = next((e for e in (".gz", ".zst") if path.lower().endswith(e)), "")
-            link = os.path.join(tempfile.mkdtemp(dir=self._folder), f"link{ending}")
+            link = os.path.join(tempfile.mkdtemp(dir=self.folder), f"link{ending}")
             os.symlink(path, link)
             self._links[path] = link
         return self._links[path]
 
     @cached_property
-    def _folder(self) -> Path:
+    def folder(self) -> Path:
+        """Where it puts what it writes down."""
         if self._given is not None:
             return self._given
         folder = tempfile.mkdtemp(prefix="nearly-")

@@ -10,10 +10,12 @@ import duckdb
 import pyarrow as pa
 
 from nearly.errors import SourceError
-from nearly.sources.formats.careful_csv import CarefulCsv
+from nearly.sources.formats.careful_csv import BadRow, CarefulCsv
 from nearly.sources.formats.database import Database
+from nearly.sources.formats.encoding import bare_ending
 from nearly.sources.formats.quick_csv import QuickCsv
 from nearly.sources.part import Part, Reject
+from nearly.sources.record import Original
 
 __all__ = ["DelimitedPart"]
 
@@ -39,10 +41,16 @@ class DelimitedPart(Part):
                 f"{name} has {len(self.schema):,} columns, and at most {MOST_COLUMNS:,} are read. "
                 "Check its delimiter, or give the columns that matter as another file."
             )
+        self._bad: dict[int, BadRow] = {}
         self._quick = QuickCsv(database, self.path, self.schema, delimiter=self._careful.delimiter)
 
-    def batches(self, columns: Sequence[str] | None, reject: Reject) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self,
+        columns: Sequence[str] | None,
+        reject: Reject,  # noqa: ARG002 - bad records come as rows of nulls
+    ) -> Iterator[pa.RecordBatch]:
         given = 0
+        self._bad, self.broken = {}, ()
         if self._quick_is_faithful:
             try:
                 for batch in self._quick.batches(columns):
@@ -52,7 +60,27 @@ class DelimitedPart(Part):
                 pass  # DuckDB may lack the memory that it had before
             else:
                 return
-        yield from _without_first(given, self._careful.batches(reject))
+        first = 0
+        for batch, bad in self._careful.batches():
+            self._bad = {first + i: row for i, row in bad.items()}
+            self.broken = list(self._bad)
+            if first + batch.num_rows > given:
+                yield batch.slice(max(0, given - first))
+            first += batch.num_rows
+
+    def record(self, row: int) -> str:
+        bad = self._bad.get(row)
+        return super().record(row) if bad is None else f"{super().record(row)}, {bad.lines}"
+
+    def why_null(self, row: int) -> str:
+        bad = self._bad.get(row)
+        return super().why_null(row) if bad is None else bad.reason
+
+    def is_own_format(self, ending: str) -> bool:
+        return ending == bare_ending(self.path)
+
+    def original(self) -> Original:
+        return self._careful.original()
 
     @cached_property
     def _quick_is_faithful(self) -> bool:
@@ -71,11 +99,3 @@ class DelimitedPart(Part):
             # Digits that are no canonical whole number, such as 007, are names and not amounts.
             return pa.float64() if any(re.search("[.eE]", v) for v in values) else None
         return None
-
-
-def _without_first(count: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows after the first `count`."""
-    for batch in batches:
-        if count < batch.num_rows:
-            yield batch.slice(count)
-        count = max(0, count - batch.num_rows)

@@ -1,22 +1,32 @@
-"""What DuckDB reads: Parquet and JSON files."""
+"""What DuckDB reads: JSON files."""
 
-import copy
-import itertools
+import functools
+import json
 import os
-import re
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import duckdb
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.errors import UnreadableError
 from nearly.sources import part
 from nearly.sources.column import ID_NAMES
 from nearly.sources.formats.database import Database
-from nearly.sources.part import Cut, Part, Reject
+from nearly.sources.formats.encoding import (
+    compression_of,
+    encoding_of,
+    open_bytes,
+    open_text,
+)
+from nearly.sources.part import Part, Reject
+from nearly.sources.record import Lines, Original, blank_lines, original_lines
 
-__all__ = ["JsonPart", "ParquetPart", "first_lines"]
+__all__ = ["JsonPart", "first_lines"]
 
 #: Types that DuckDB reads into the strings of JSON. They stay strings: a date or an
 #: identifier that is read and written again would not be spelt as it was.
@@ -25,142 +35,14 @@ _SPELT = ("DATE", "TIME", "TIMESTAMP", "UUID", "JSON")
 #: Types that cannot hold every number of a JSON file.
 _ROUNDED = ("DOUBLE", "HUGEINT", "UHUGEINT")
 
-#: How names end that DuckDB made up for columns that differ from others in case alone.
-_NUMBERED = re.compile(r"_\d+$")
 
-#: The column in which DuckDB gives the number of a row in its Parquet file.
-_ROW_NUMBER = "file_row_number"
+class JsonPart(Part):
+    """One JSON file: an array of objects, or an object a line, of which broken ones are null.
 
-
-class _DuckPart(Part):
-    """A file that DuckDB streams; several threads read it, so it may break off anywhere."""
+    Several threads read it, so it may break off anywhere.
+    """
 
     steady = False
-
-    def __init__(self, database: Database, path: str, name: str) -> None:
-        self.name = name
-        self.path = os.path.abspath(path)
-        self._database = database
-        with self._translated():
-            cursor = database.connection.cursor()
-            self.schema = self._relation(cursor).limit(0).to_arrow_reader(1).schema
-            #: The columns as DuckDB calls them.
-            self._names: list[str] = self.schema.names
-
-    @property
-    def _plain_path(self) -> str:
-        return self._database.plain_path(self.path)
-
-    def _translated(self) -> "_Translated":
-        return _Translated(self.name, self._plain_path)
-
-    def _relation(self, cursor: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
-        raise NotImplementedError
-
-    def batches(
-        self,
-        columns: Sequence[str] | None,
-        reject: Reject,  # noqa: ARG002 - bad records come as rows of nulls
-    ) -> Iterator[pa.RecordBatch]:
-        cursor = self._database.connection.cursor()
-        try:
-            with self._translated():
-                relation = self._relation(cursor)
-                names = self.schema.names
-                present = [i for i, name in enumerate(names) if name in (columns or ())]
-                chosen = present or range(len(names))
-                relation = relation.select(
-                    *(duckdb.ColumnExpression(self._names[i]) for i in chosen)
-                )
-                with relation.to_arrow_reader(part.BATCH_ROWS) as reader:
-                    for batch in reader:
-                        yield batch.rename_columns([names[i] for i in chosen])
-        finally:
-            cursor.close()
-
-
-class ParquetPart(_DuckPart):
-    """One Parquet file, or a range of its rows."""
-
-    knows_length = True
-    #: Where the range ends; it begins at `first`.
-    _end: int | None = None
-
-    def __init__(self, database: Database, path: str, name: str) -> None:
-        super().__init__(database, path, name)
-        if any(map(_NUMBERED.search, self._names)):
-            names = self._names_in_file()
-            fields = zip(self.schema, names, strict=True)
-            self.schema = pa.schema(
-                [field.with_name(own) for field, own in fields], self.schema.metadata
-            )
-
-    def _names_in_file(self) -> list[str]:
-        """DuckDB calls `id` beside `ID` by another name, `id_1`."""
-        with self._translated():
-            cursor = self._database.connection.cursor()
-            rows = iter(
-                cursor.execute(
-                    "SELECT name, num_children FROM parquet_schema(?)", [self._plain_path]
-                ).fetchall()
-            )
-        _, count = next(rows)
-        return [_next_column(rows) for _ in range(count or 0)]
-
-    def _relation(self, cursor: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
-        if self._end is None:
-            return cursor.read_parquet(self._plain_path, hive_partitioning=False)
-        # DuckDB leaves out the row groups that lie outside of the range.
-        return cursor.read_parquet(
-            self._plain_path, hive_partitioning=False, file_row_number=True
-        ).filter(f"{_ROW_NUMBER} >= {self.first} AND {_ROW_NUMBER} < {self._end}")
-
-    def cut(self, size: int) -> list[Cut]:
-        """Row groups together, or in pieces: each piece reads much of its group, and signs less."""
-        runs: list[tuple[int, int]] = []
-        for rows, length in self._row_groups():
-            pieces = max(1, min(round(length / size), rows // part.BATCH_ROWS))
-            for i in range(pieces):
-                if not runs or pieces > 1 or runs[-1][1] + length / 2 > size:
-                    runs.append((0, 0))
-                some = rows * (i + 1) // pieces - rows * i // pieces
-                runs[-1] = runs[-1][0] + some, runs[-1][1] + length // pieces
-        if len(runs) < 2 or _ROW_NUMBER in map(str.lower, self.schema.names):
-            return [Cut(self, sum(rows for rows, _ in runs), sum(length for _, length in runs))]
-        starts = itertools.accumulate((rows for rows, _ in runs), initial=0)
-        return [
-            Cut(self._range(start, start + rows), rows, length)
-            for start, (rows, length) in zip(starts, runs, strict=False)
-        ]
-
-    def _range(self, start: int, end: int) -> "ParquetPart":
-        some = copy.copy(self)
-        some.first, some._end = start, end
-        return some
-
-    def _row_groups(self) -> list[tuple[int, int]]:
-        """The rows and the bytes of each."""
-        with self._translated():
-            cursor = self._database.connection.cursor()
-            return cursor.execute(
-                """SELECT any_value(row_group_num_rows), sum(total_compressed_size)::BIGINT
-                FROM parquet_metadata(?) GROUP BY row_group_id ORDER BY row_group_id""",
-                [self._plain_path],
-            ).fetchall()
-
-
-def _next_column(rows: Iterator[tuple[str, int | None]]) -> str:
-    """The name of the next column, past all that is nested in it."""
-    name, children = next(rows)
-    for _ in range(children or 0):
-        _next_column(rows)
-    return name
-
-
-class JsonPart(_DuckPart):
-    """One JSON file: an array of objects, or an object a line, of which broken ones are null."""
-
-    _columns: dict[str, str] | None = None
 
     def __init__(
         self,
@@ -171,12 +53,65 @@ class JsonPart(_DuckPart):
         lines: bool,
         id_column: str | None = None,
     ) -> None:
+        self.name = name
         self._id_column = id_column
+        self.path = os.path.abspath(path)
+        self._database = database
         self._format: Literal["newline_delimited", "auto"] = (
             "newline_delimited" if lines else "auto"
         )
         self._lines = lines
-        super().__init__(database, path, name)
+        self._columns: dict[str, str] | None = None
+        with self._translated():
+            if compression_of(self.path):
+                _read_through(self.path)
+            cursor = database.connection.cursor()
+            self.schema = self._relation(cursor).limit(0).to_arrow_reader(1).schema
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was found out here by reading is found out there if it is needed.
+        left_behind = ("_plain_path", "_blank_lines")
+        return {name: value for name, value in self.__dict__.items() if name not in left_behind}
+
+    @functools.cached_property
+    def _plain_path(self) -> str:
+        """Where DuckDB reads it: it knows neither marks nor other encodings than UTF-8."""
+        with open_bytes(self.path) as file:
+            encoding = encoding_of(file.read(4))
+        if encoding == "utf-8":
+            return self._database.plain_path(self.path)
+        copy = os.path.join(tempfile.mkdtemp(dir=self._database.folder), "unmarked.json")
+        with (
+            open_text(self.path, newline="") as source,
+            open(copy, "w", encoding="utf-8", errors="surrogateescape", newline="") as target,
+        ):
+            shutil.copyfileobj(source, target)
+        return copy
+
+    def _translated(self) -> "_Translated":
+        return _Translated(self.name, self.path)
+
+    def batches(
+        self,
+        columns: Sequence[str] | None,
+        reject: Reject,  # noqa: ARG002 - bad records come as rows of nulls
+    ) -> Iterator[pa.RecordBatch]:
+        cursor = self._database.connection.cursor()
+        lines = Lines(self.path) if self._lines and columns is None else None
+        given = 0
+        try:
+            with self._translated():
+                relation = self._relation(cursor)
+                present = [c for c in columns or () if c in self.schema.names]
+                chosen = present or self.schema.names
+                relation = relation.select(*map(duckdb.ColumnExpression, chosen))
+                with relation.to_arrow_reader(part.BATCH_ROWS) as reader:
+                    for batch in reader:
+                        self.broken = _no_objects(batch, given, lines) if lines else ()
+                        yield batch
+                        given += batch.num_rows
+        finally:
+            cursor.close()
 
     def _relation(self, cursor: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
         if self._columns is None:
@@ -212,8 +147,49 @@ class JsonPart(_DuckPart):
         spelt = (*_SPELT, *_ROUNDED) if is_id else _SPELT
         return "VARCHAR" if kind.startswith(spelt) else kind
 
+    def record(self, row: int) -> str:
+        if not self._lines:
+            return super().record(row)
+        line = row + 1 + int(np.searchsorted(self._blank_lines, row, side="right"))
+        return f"{super().record(row)}, line {line}"
+
+    @functools.cached_property
+    def _blank_lines(self) -> npt.NDArray[np.int64]:
+        return blank_lines(original_lines(self.path, blank=False))
+
     def why_null(self, row: int) -> str:
         return "null text, or not valid JSON" if self._lines else super().why_null(row)
+
+    def is_own_format(self, ending: str) -> bool:
+        return self._lines and ending in (".jsonl", ".ndjson")
+
+    def original(self) -> Original | None:
+        return original_lines(self.path, blank=False) if self._lines else None
+
+
+def _no_objects(batch: pa.RecordBatch, first: int, lines: Lines) -> list[int]:
+    """The rows whose lines are no JSON: they are null in every column, and so may others be."""
+    if not all(column.null_count for column in batch.columns):
+        return []
+    import pyarrow.compute as pc
+
+    is_null = functools.reduce(pc.and_, (column.is_null() for column in batch.columns))
+    rows = [first + i for i in pc.indices_nonzero(is_null).to_pylist()]
+    return [row for row in rows if not _is_object(lines.at(row))]
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _read_through(path: str) -> None:
+    """A compressed file ends with a checksum, of which DuckDB takes no notice."""
+    with open_bytes(path) as file:
+        while file.read(1 << 20):
+            pass
 
 
 class _Translated:

@@ -4,7 +4,7 @@ Nothing here knows what kind of frame it is: an engine that does brings the rows
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -44,6 +44,7 @@ class LazyFrameSource:
     ) -> None:
         self.name = name
         self.frame = frame
+        self.drops_unreadable = False
         self.schema = pa.schema([f.with_type(unviewed(f.type)) for f in schema])
         self.columns = tuple(self.schema.names)
         choice = choose_columns(self.schema, self.name, id_column, text_column)
@@ -52,7 +53,7 @@ class LazyFrameSource:
         self.needs_row_counts = choice.id is None
         kind = pa.int64() if choice.id is None else self.schema.field(choice.id).type
         self.id_type: pa.DataType = id_type_of(kind, choice.id or "row", self.name)
-        reading = Reading(
+        self._reading = Reading(
             name=self.name,
             schema=self.schema,
             choice=choice,
@@ -61,7 +62,11 @@ class LazyFrameSource:
             has_columns=True,
             several=True,
         )
-        self.partitions = Partitions(reading)
+
+    @property
+    def partitions(self) -> Partitions:
+        """How its partitions are read."""
+        return Partitions(replace(self._reading, drops_unreadable=self.drops_unreadable))
 
     def facts(self) -> dict[str, Any]:
         """Which columns were taken, and what nobody named of it."""
@@ -81,5 +86,5 @@ class LazyFrameSource:
 
     def type_of(self, column: str) -> pa.DataType:
         """The type in which `documents` gives a column that comes along."""
-        self.partitions.reading.check_also(column)
+        self._reading.check_also(column)
         return self.schema.field(column).type

@@ -1,6 +1,7 @@
 """Spreadsheets (.xlsx, .ods), by python-calamine: one sheet is a table with a header."""
 
 import datetime
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,6 +32,7 @@ class SheetPart(TablePart):
                 f"{name} cannot be read as a spreadsheet: {error}.{hint}"
             ) from error
         super().__init__(_table(rows, f"{name}::{self.sheet}"), name)
+        self.path = os.path.abspath(path)
 
 
 def _is_old_office(path: str) -> bool:

@@ -22,14 +22,16 @@ from nearly.sources.formats.encoding import (
     without_surrogates,
 )
 from nearly.sources.part import Cut, Part, Reject, bytes_of_file
+from nearly.sources.record import Original, original_lines
 
 __all__ = ["LinesPart", "TextFilesPart"]
+
+#: Endings that ask for a table.
+_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc")
 
 
 class TextFilesPart(Part):
     """Files that are one document each; a file that is no text is a row of null text."""
-
-    knows_length = True
 
     def __init__(
         self,
@@ -190,12 +192,20 @@ class LinesPart(Part):
     def why_null(self, row: int) -> str:
         return self._reasons[row]
 
+    def is_own_format(self, ending: str) -> bool:
+        return ending == bare_ending(self.path) or ending not in _TABLES
+
+    def original(self) -> Original:
+        return original_lines(self.path, blank=True)
+
     def _batch(self, first: int, texts: list[str]) -> pa.RecordBatch:
         checked: list[str | None] = list(texts)
+        self._reasons = {}
         for i, text in enumerate(texts):
             if not text.isprintable() and (reason := _why_no_text(text)):
                 self._reasons[first + i] = reason
                 checked[i] = None
+        self.broken = list(self._reasons)
         return pa.RecordBatch.from_arrays([string_array(checked)], schema=self.schema)
 
 

@@ -16,7 +16,6 @@ from nearly.measures.number import Documents
 from nearly.settings import Settings
 from nearly.stages.cluster import Clusters
 from nearly.stages.survivor import Keep
-from nearly.stages.table import without_rows
 
 __all__ = [
     "Rows",
@@ -160,5 +159,5 @@ def removed_rows(packed: bytes, *, names: Sequence[str]) -> Iterator[tuple[int, 
 def rows_kept(block: Block, removed: bytes) -> Iterator[bytes]:
     """All rows of a block but those of removed documents."""
     gone = rows_of(numbers_of(unpack(removed).column("first"))).astype(np.int64)
-    for batch in without_rows(block.rows(), gone):
+    for batch in block.kept(gone):
         yield pack(batch)

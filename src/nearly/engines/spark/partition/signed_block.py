@@ -50,8 +50,8 @@ class Block(Protocol):
     def documents(self, skipped: Any, also: str | None = None) -> Iterator[pa.RecordBatch]:
         """Batches of row, id and text, and perhaps a column; rows count from 0 in the block."""
 
-    def rows(self) -> Iterator[pa.RecordBatch]:
-        """Every row with its own columns."""
+    def kept(self, removed: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+        """The rows but those, which are given by number in ascending order."""
 
 
 class Plan(NamedTuple):
