@@ -132,7 +132,7 @@ def test_one_of_several_masters_is_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    ("master", "here"),
+    ("address", "here"),
     [
         ("local", True),
         ("local[*]", True),
@@ -143,8 +143,8 @@ def test_one_of_several_masters_is_enough() -> None:
         ("yarn", False),
     ],
 )
-def test_who_is_at_home(master: str, here: bool) -> None:
-    assert master.is_here(master) == here
+def test_who_is_at_home(address: str, here: bool) -> None:
+    assert master.is_here(address) == here
 
 
 @needs_java
@@ -488,7 +488,7 @@ def test_a_folder_of_parts_is_deduplicated_into_another(tmp_path: Path) -> None:
         env=environment(),
     )
     assert done.returncode == 3, done.stderr
-    read, outcome, _, *skipped = done.stderr.splitlines()
+    read, outcome, _, _, *skipped = done.stderr.splitlines()
     assert read == "6 documents, 2 skipped, 3 exact copies"
     assert outcome == f"4 documents removed from 2 clusters; all others written to {tmp_path}/clean"
     assert len(skipped) == 2
