@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearly.errors import SinkError
-from nearly.sinks import Outputs, check_place_of_frame
+from nearly.sinks import Outputs, check_place, check_place_of_frame
 
 TABLE = pa.table({"id": [1, 2, 3]})
 
@@ -143,3 +143,18 @@ def test_two_outputs_cannot_be_one_folder(tmp_path: Path) -> None:
     with pytest.raises(SinkError, match="two outputs"):
         write_all({tmp_path / "pairs": Frame(), tmp_path / "x" / ".." / "pairs": Frame()})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_old_folder_that_the_disk_refuses_to_remove_goes_with_the_next_run(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "clean").mkdir()
+    (tmp_path / "clean" / "old.csv").write_text("old")
+    with monkeypatch.context() as refusing:
+        refusing.setattr("nearly.sinks.part_folder.shutil.rmtree", lambda *_, **__: None)
+        with Outputs(force=True) as outputs, outputs.folder(tmp_path / "clean") as folder:
+            (folder / "new.csv").write_text("new")
+    assert [path.name for path in (tmp_path / "clean").iterdir()] == ["new.csv"]
+    assert len(list(tmp_path.iterdir())) > 1
+    check_place(tmp_path / "other.csv", force=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["clean"]

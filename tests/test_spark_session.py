@@ -18,8 +18,7 @@ from pyspark.errors import PySparkException
 import nearly
 from nearly import errors
 from nearly.cli.program import run
-from nearly.engines.spark.session import java
-from nearly.engines.spark.session import master as masters
+from nearly.engines.spark.session import java, master
 from nearly.engines.spark.session.failure import translated
 
 NEARLY = str(Path(sys.executable).with_name("nearly"))
@@ -127,13 +126,13 @@ def test_one_of_several_masters_is_enough() -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        masters.check_reachable(f"spark://127.0.0.1:1,127.0.0.1:{port}")
+        master.check_reachable(f"spark://127.0.0.1:1,127.0.0.1:{port}")
     with pytest.raises(errors.EngineError, match=f"127.0.0.1:1: .*; 127.0.0.1:{port}: "):
-        masters.check_reachable(f"spark://127.0.0.1:1,127.0.0.1:{port}")
+        master.check_reachable(f"spark://127.0.0.1:1,127.0.0.1:{port}")
 
 
 @pytest.mark.parametrize(
-    ("master", "here"),
+    ("address", "here"),
     [
         ("local", True),
         ("local[*]", True),
@@ -144,8 +143,8 @@ def test_one_of_several_masters_is_enough() -> None:
         ("yarn", False),
     ],
 )
-def test_who_is_at_home(master: str, here: bool) -> None:
-    assert masters.is_here(master) == here
+def test_who_is_at_home(address: str, here: bool) -> None:
+    assert master.is_here(address) == here
 
 
 @needs_java
@@ -489,7 +488,7 @@ def test_a_folder_of_parts_is_deduplicated_into_another(tmp_path: Path) -> None:
         env=environment(),
     )
     assert done.returncode == 3, done.stderr
-    read, outcome, _, *skipped = done.stderr.splitlines()
+    read, outcome, _, _, *skipped = done.stderr.splitlines()
     assert read == "6 documents, 2 skipped, 3 exact copies"
     assert outcome == f"4 documents removed from 2 clusters; all others written to {tmp_path}/clean"
     assert len(skipped) == 2

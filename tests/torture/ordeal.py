@@ -62,6 +62,10 @@ COMMANDS = {
     "dedup, without links": of(
         "dedup table.csv -o old.csv --removed removed.csv --force", links=False
     ),
+    "dedup, to a folder": of("dedup table.parquet -o clean --removed removed.csv"),
+    "dedup, replacing a folder": of(
+        "dedup table.csv -o docs --shard-size 1 --removed old.csv --force"
+    ),
     "dedup of a folder": of("dedup docs -o new-plan.json --clusters clusters.csv"),
     "apply": of("apply plan.json --yes", removes=True),
     "apply, to a trash": of("apply plan.json --yes --trash trash", removes=True),
@@ -226,7 +230,7 @@ class Desk:
 
 
 def is_shown(path: str) -> bool:
-    return path.startswith("work/") and not Path(path).name.startswith(".nearly-")
+    return path.startswith("work/") and "/.nearly-" not in path
 
 
 def leftovers(state: State) -> list[str]:

@@ -91,7 +91,8 @@ class Outputs:
             staged.discard()
             if self._is_undone:
                 staged.discard_old()
-        self._marks.drop(remove=self._is_undone)
+        is_clean = self._is_undone and not any(staged.leaves_waste for staged in self._started)
+        self._marks.drop(remove=is_clean)
 
     def _abandon(self) -> None:
         """For another thread, right before the process ends.

@@ -131,3 +131,8 @@ class StagedParts:
     def discard_old(self) -> None:
         """Remove what was there before."""
         shutil.rmtree(self._old, ignore_errors=True)
+
+    @property
+    def leaves_waste(self) -> bool:
+        """Whether the disk refused to remove something: the next run tries again."""
+        return os.path.lexists(self._temporary) or os.path.lexists(self._old)

@@ -77,6 +77,11 @@ class Staged:
         with suppress(OSError):
             self._old.unlink()
 
+    @property
+    def leaves_waste(self) -> bool:
+        """Whether the disk refused to remove something: the next run tries again."""
+        return os.path.lexists(self._temporary) or os.path.lexists(self._old)
+
 
 class _StagedFile(io.FileIO):
     """A file whose failures name the output that it was to become.

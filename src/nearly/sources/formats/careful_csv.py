@@ -195,6 +195,8 @@ class CarefulCsv:
                     raise UnreadableError(f"the header of {self._name} is broken: {row}")
                 if not without_surrogates("".join(row)):
                     raise UnreadableError(f"the header of {self._name} is not valid UTF-8.")
+                if "\0" in "".join(row):
+                    raise UnreadableError(f"the header of {self._name} has a NUL byte.")
                 if row:
                     self._header_line = found.first
                     return row, _sample(records, len(row))
