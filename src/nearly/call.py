@@ -23,7 +23,7 @@ from nearly.origin import origin_of
 from nearly.plans.plan import Plan
 from nearly.progress import Silence
 from nearly.results import Comparison, Deduplicated, Found
-from nearly.run import on_one_machine, opened, reopened, runs_on_spark, skipped_records
+from nearly.run import engine_name, on_one_machine, opened, reopened, skipped_records
 from nearly.settings import Settings, SignatureSettings, TextSettings
 from nearly.sources import Skipped
 from nearly.stages.survivor import Keep
@@ -41,7 +41,7 @@ def find(source: Any, settings: Settings, finding: Finding, running: Running) ->
     dict of id to text, or a pandas, polars, Arrow or Spark table. On Spark, the tables of the
     result are lazy Spark DataFrames.
     """
-    if finding.difference and runs_on_spark(source, running):
+    if finding.difference and engine_name(source, running) != "local":
         raise SettingsError(
             "difference is told on one machine only; leave it out on Spark, where found.top tells "
             "it for the most similar pairs"
@@ -105,7 +105,7 @@ def tune(source: Any = None, *, settings: Settings, tuning: Tuning, running: Run
     """
     from nearly.advice import advice
 
-    if runs_on_spark(source, running):
+    if engine_name(source, running) != "local":
         raise SettingsError(
             "tune surveys a corpus on one machine; leave engine and master out, and of a Spark "
             "DataFrame give a sample, as in frame.sample(0.01).toArrow()"

@@ -17,7 +17,7 @@ from nearly.progress import Silence
 from nearly.remnant import make_scratch, remove_scratch
 from nearly.sources import Skipped, Source, open_source
 
-__all__ = ["on_one_machine", "opened", "reopened", "runs_on_spark", "skipped_records"]
+__all__ = ["engine_name", "on_one_machine", "opened", "reopened", "skipped_records"]
 
 #: What only one of the engines has a use for.
 _OPTIONS: Final = {
@@ -35,8 +35,8 @@ def skipped_records(running: Running) -> Skipped:
     return Skipped(strict=running.strict)
 
 
-def runs_on_spark(given: Any, running: Running) -> bool:
-    """By what was said, or what was given; refuses options of the other engine."""
+def engine_name(given: Any, running: Running) -> str:
+    """By what was said, or what was given; refuses options of another engine."""
     is_frame = _is_spark_frame(given)
     chosen = running.engine or ("spark" if is_frame or running.master else "local")
     if is_frame and chosen == "local":
@@ -44,15 +44,15 @@ def runs_on_spark(given: Any, running: Running) -> bool:
             "a Spark DataFrame was given, and the engine is local; "
             "leave engine out, or give frame.toArrow()"
         )
-    other = "local" if chosen == "spark" else "spark"
-    for name in _OPTIONS[other]:
+    others = [(other, name) for other in _OPTIONS if other != chosen for name in _OPTIONS[other]]
+    for other, name in others:
         value = getattr(running, name)
         if value:
             raise SettingsError(
                 f"{name} is {_shown(value)}, which is for the engine {other}, and the "
                 f"engine is {chosen}; leave it out, or choose the engine {other}"
             )
-    return chosen == "spark"
+    return chosen
 
 
 def _shown(value: Any) -> str:
@@ -68,8 +68,7 @@ def _is_spark_frame(given: Any) -> bool:
 @contextmanager
 def opened(given: Any, running: Running) -> Iterator[tuple[Any, Engine[Any, Any]]]:
     """A source and the engine that reads it."""
-    on_engine = _on_spark if runs_on_spark(given, running) else on_one_machine
-    with on_engine(given, running) as (source, engine):
+    with _ENGINES[engine_name(given, running)](given, running) as (source, engine):
         yield source, engine
 
 
@@ -219,3 +218,6 @@ def _open_as_given(given: Any, running: Running, folder: Path) -> Source:
     if running.longest is not None:
         source.skip_longer_than(running.longest)
     return source
+
+
+_ENGINES: Final = {"local": on_one_machine, "spark": _on_spark}

@@ -11,7 +11,7 @@ import click
 
 from nearly.cli import option as shared
 from nearly.cli import report
-from nearly.cli.engine import engine_at_work, is_spark
+from nearly.cli.engine import CommandEngine, engine_of
 from nearly.cli.progress import watched
 from nearly.cli.section import Command, option
 from nearly.errors import SinkError
@@ -110,21 +110,25 @@ def dedup(
     from nearly import api
     from nearly.sinks import Outputs, check_different
 
-    spark = is_spark(options)
-    folder = None if spark else _folder(source, lines=options["lines"], glob=options["glob"])
+    engine = engine_of(options)
+    folder = (
+        None
+        if engine.writes_parts
+        else _folder(source, lines=options["lines"], glob=options["glob"])
+    )
     layout = {"shard_rows": shard_size, "source_column": source_column}
-    _refuse_layout(source, output, folder, layout, spark=spark, as_json=as_json)
+    _refuse_layout(source, output, folder, layout, engine=engine, as_json=as_json)
     sharded = shard_size is not None
     target = _target(
-        output, folder, force=force, spark=spark, lines=options["lines"], sharded=sharded
+        output, folder, force=force, engine=engine, lines=options["lines"], sharded=sharded
     )
     check_different(target, removed, clusters, skipped)
-    report.check_outputs(removed, clusters, skipped, force=force, spark=spark)
+    report.check_outputs(removed, clusters, skipped, force=force, engine=engine)
     arguments = shared.library_arguments(options)
     report.announce_terminal(source)
     with (
         Outputs(force=force) as outputs,
-        engine_at_work(spark=spark),
+        engine.at_work(),
         watched(quiet=quiet) as progress,
     ):
         result = api.dedup(shared.given_source(source), progress=progress, **arguments)
@@ -134,14 +138,14 @@ def dedup(
             (result.removed, removed),
             (result.clusters, clusters),
             (result.skipped, skipped),
-            spark=spark,
+            engine=engine,
         )
         if folder is None:
-            outcome = _write_copy(result, target, outputs, layout, spark=spark)
+            outcome = _write_copy(result, target, outputs, layout, engine=engine)
         else:
             outcome = _write_plan(result, Path(target), outputs)
     if as_json:
-        with engine_at_work(spark=spark):
+        with engine.at_work():
             report.print_json(_members(result))
     if not quiet:
         report.say_summary(result, outcome)
@@ -164,16 +168,20 @@ def _refuse_layout(
     folder: Path | None,
     layout: Mapping[str, Any],
     *,
-    spark: bool,
+    engine: CommandEngine,
     as_json: bool,
 ) -> None:
     """Refuse what the copy cannot be like, before the long work starts."""
     for name, given in layout.items():
         option_name = {"shard_rows": "--shard-size", "source_column": "--source-column"}[name]
-        if given is not None and (spark or folder is not None):
-            where = "Spark writes parts of its own" if spark else "of a folder a plan is written"
+        if given is not None and (engine.writes_parts or folder is not None):
+            where = (
+                "Spark writes parts of its own"
+                if engine.writes_parts
+                else "of a folder a plan is written"
+            )
             raise click.UsageError(f"{option_name} is for clean copies of one machine, and {where}")
-    if str(output) == "-" and (spark or as_json or folder is not None):
+    if str(output) == "-" and (engine.writes_parts or as_json or folder is not None):
         raise click.UsageError("-o - writes the clean copy of a table to stdout, and nothing else")
     if layout["source_column"] is not None and output is not None:
         ending = _text_ending(output)
@@ -194,7 +202,7 @@ def _target(
     folder: Path | None,
     *,
     force: bool,
-    spark: bool,
+    engine: CommandEngine,
     lines: bool,
     sharded: bool,
 ) -> Path | str:
@@ -206,8 +214,8 @@ def _target(
             raise SinkError(
                 "there is no output; name a file for the clean copy, for example -o clean.parquet"
             )
-        if spark or has_scheme(output):
-            report.check_outputs(output, force=force, spark=spark)
+        if engine.writes_parts or has_scheme(output):
+            report.check_outputs(output, force=force, engine=engine)
         else:
             check_copy(Path(output), lines=lines, sharded=sharded, force=force)
         return output
@@ -227,10 +235,10 @@ def _write_copy(
     outputs: Outputs,
     layout: Mapping[str, Any],
     *,
-    spark: bool,
+    engine: CommandEngine,
 ) -> str:
-    if spark:
-        outputs.write_frame(result.kept, target)
+    if engine.writes_parts:
+        engine.write(outputs, result.kept, target)
         return f"{_removed(result)}; all others written to {target}"
     from nearly.sinks import STDOUT, write_copy
 

@@ -10,7 +10,7 @@ import click
 
 from nearly.cli import option as shared
 from nearly.cli import report
-from nearly.cli.engine import engine_at_work, is_spark
+from nearly.cli.engine import engine_of
 from nearly.cli.progress import watched
 from nearly.cli.section import Command, option
 from nearly.wording import count
@@ -92,12 +92,12 @@ def find(
     from nearly import api
     from nearly.sinks import Outputs
 
-    spark = is_spark(options)
-    report.check_outputs(output, clusters, skipped, force=force, spark=spark)
+    engine = engine_of(options)
+    report.check_outputs(output, clusters, skipped, force=force, engine=engine)
     report.check_folder(save, force=force)
     arguments = shared.library_arguments(options)
     report.announce_terminal(source)
-    with Outputs(force=force) as outputs, engine_at_work(spark=spark):
+    with Outputs(force=force) as outputs, engine.at_work():
         with watched(quiet=quiet) as progress:
             found = api.find(shared.given_source(source), progress=progress, **arguments)
         report.write_tables(
@@ -105,11 +105,11 @@ def find(
             (found.pairs, output),
             (found.clusters, clusters),
             (found.skipped, skipped),
-            spark=spark,
+            engine=engine,
         )
         if save is not None:
             found.save(save, force=force)
-    with engine_at_work(spark=spark):
+    with engine.at_work():
         _show(found, output, as_json=as_json, quiet=quiet)
     report.say_skipped(found.skipped, found.statistics.skipped, skipped)
     return report.ending(found.statistics.skipped, fail=fail_on_found and len(found) > 0)

@@ -12,12 +12,12 @@ import click
 
 from nearly.cli import exit_code
 from nearly.cli.message import say
-from nearly.errors import SinkError
 from nearly.wording import count
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from nearly.cli.engine import CommandEngine
     from nearly.results import Deduplicated, Found, Statistics
     from nearly.settings import Settings
     from nearly.sinks import Outputs
@@ -144,22 +144,14 @@ def ending(skipped: int, *, fail: bool = False) -> int:
     return exit_code.FOUND if fail else exit_code.CLEAN
 
 
-def check_outputs(*places: Path | str | None, force: bool, spark: bool) -> None:
+def check_outputs(*places: Path | str | None, force: bool, engine: CommandEngine) -> None:
     """Refuse outputs that are bound to fail, before the long work starts."""
-    from nearly.sinks import check_different, check_output, check_place_of_frame, has_scheme
+    from nearly.sinks import check_different
 
     check_different(*places)
-
     for place in places:
-        if place is not None and spark:
-            check_place_of_frame(place, force=force)
-        elif place is not None:
-            if has_scheme(place):
-                raise SinkError(
-                    f"{place!r} is not on this machine, and only Spark writes elsewhere; "
-                    "give the name of a file, or --engine spark"
-                )
-            check_output(Path(place), force=force)
+        if place is not None:
+            engine.check(place, force=force)
 
 
 def check_folder(folder: Path | None, *, force: bool) -> None:
@@ -170,13 +162,13 @@ def check_folder(folder: Path | None, *, force: bool) -> None:
         check_target(folder, force=force)
 
 
-def write_tables(outputs: Outputs, *tables: tuple[Any, Path | str | None], spark: bool) -> None:
+def write_tables(
+    outputs: Outputs, *tables: tuple[Any, Path | str | None], engine: CommandEngine
+) -> None:
     """Those tables for which a place was named."""
     for table, place in tables:
-        if place is not None and spark:
-            outputs.write_frame(table, place)
-        elif place is not None:
-            outputs.write(table, table.schema, Path(place))
+        if place is not None:
+            engine.write(outputs, table, place)
 
 
 def print_json(members: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ import click
 
 from nearly.cli import exit_code, report
 from nearly.cli import option as shared
+from nearly.cli.engine import ENGINES
 from nearly.cli.message import say
 from nearly.cli.progress import watched
 from nearly.cli.section import Command, option
@@ -138,7 +139,7 @@ def _check_outputs(plot: Path | None, skipped: Path | None, *, force: bool) -> N
 
         check_format(plot)
         check_place(plot, force=force)
-    report.check_outputs(skipped, force=force, spark=False)
+    report.check_outputs(skipped, force=force, engine=ENGINES["local"])
 
 
 def _write(advice: Advice, plot: Path | None, skipped: Path | None, *, force: bool) -> None:
@@ -146,7 +147,7 @@ def _write(advice: Advice, plot: Path | None, skipped: Path | None, *, force: bo
     from nearly.sinks import Outputs
 
     with Outputs(force=force) as outputs:
-        report.write_tables(outputs, (advice.skipped, skipped), spark=False)
+        report.write_tables(outputs, (advice.skipped, skipped), engine=ENGINES["local"])
         if plot is None:
             return
         # What nobody has measured is not drawn: without a corpus there is no histogram.
