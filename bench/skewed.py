@@ -23,7 +23,7 @@ PASSAGE = 100  # words
 
 
 class Kind(NamedTuple):
-    """One document in `every` begins with the passage, and has so many `own` words after it."""
+    """One document in `every` begins with the passage, and has `own` words of its own after it."""
 
     every: int
     own: int

@@ -83,7 +83,7 @@ def main() -> None:
     parser.add_argument("warm_up")
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--verb", choices=VERBS, default="find")
-    parser.add_argument("--partitions", type=int, help="spread the documents evenly over so many")
+    parser.add_argument("--partitions", type=int, help="spread the documents evenly over this many")
     asked = parser.parse_args()
     work = VERBS[asked.verb]
     with tempfile.TemporaryDirectory() as scratch:

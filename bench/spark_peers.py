@@ -46,7 +46,7 @@ class Job(NamedTuple):
 
 
 def by_nearly(unit: str, frame: DataFrame) -> pa.Table:
-    """nearly with nothing but the threshold, every pair spelt out as the others give them."""
+    """nearly with nothing but the threshold, every pair listed as the others list them."""
     import nearly
 
     settings = {"unit": unit, "k": K, "threshold": THRESHOLD, "raw": True, "all_pairs": True}

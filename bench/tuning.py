@@ -1,6 +1,6 @@
-"""Does what `nearly.tune` foretells come true? Three real corpora, the best few settings of each.
+"""Does what `nearly.tune` predicts come true? Three real corpora, the best few settings of each.
 
-Foretold from 500 documents searched exactly, and then run: how often two documents meet in a
+Predicted from 500 documents searched exactly, and then run: how often two documents meet in a
 bucket, how many pairs are candidates, which share of the true pairs is found, time and memory.
 Truth is that of `truth.py`; exact copies are left out of it, for they are found without a search.
 
@@ -62,23 +62,23 @@ def find(path: Path, banding: Banding) -> dict[str, Any]:
 
 
 def compare(path: Path, choice: Any, pairs: int) -> dict[str, Any]:
-    """One setting, foretold and run."""
+    """One setting, predicted and run."""
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
         ran = pool.submit(find, path, choice.banding).result()
     return {
         "setting": f"{choice.banding.bands} x {choice.banding.rows}",
-        "meetings": {"foretold": choice.meetings, "counted": ran["compared"]},
+        "meetings": {"predicted": choice.meetings, "counted": ran["compared"]},
         "candidates": {
-            "foretold": choice.candidates._asdict(),
+            "predicted": choice.candidates._asdict(),
             "counted": candidates(path, choice.banding),
         },
         "recall": {
-            "foretold": choice.recall._asdict(),
+            "predicted": choice.recall._asdict(),
             "measured": (ran["pairs"] - ran["copies"]) / pairs,
         },
-        "seconds": {"foretold": choice.seconds, "measured": sum(ran["seconds"].values())},
-        "memory": {"foretold": choice.memory, "measured": ran["peak"]},
+        "seconds": {"predicted": choice.seconds, "measured": sum(ran["seconds"].values())},
+        "memory": {"predicted": choice.memory, "measured": ran["peak"]},
     }
 
 
@@ -90,30 +90,30 @@ def main() -> None:
         pairs = true_pairs(path)
         seconds, advice = harness.timed(lambda path=path: nearly.tune(str(path), **SETTINGS))
         settings = [compare(path, choice, pairs) for choice in advice.choices]
-        foretold = advice.pairs._asdict()
+        predicted = advice.pairs._asdict()
         measured[name] = {
             "seconds": seconds,
-            "pairs": {"foretold": foretold, "counted": pairs},
+            "pairs": {"predicted": predicted, "counted": pairs},
             "settings": settings,
         }
-        print(f"\n{name}: {pairs:,} pairs, {foretold['value']:,.0f} foretold; {seconds:.1f} s")
+        print(f"\n{name}: {pairs:,} pairs, {predicted['value']:,.0f} predicted; {seconds:.1f} s")
         harness.show(*table(settings))
     harness.save("tuning", measured)
 
 
 def table(settings: list[dict[str, Any]]) -> tuple[list[str], list[list[object]]]:
-    """Ratios of what was foretold to what came true."""
+    """Ratios of what was predicted to what came true."""
     headings = ["setting", "meetings", "candidates", "recall", "low", "high", "seconds", "memory"]
     return headings, [
         [
             s["setting"],
-            s["meetings"]["foretold"] / s["meetings"]["counted"],
-            s["candidates"]["foretold"]["value"] / s["candidates"]["counted"],
+            s["meetings"]["predicted"] / s["meetings"]["counted"],
+            s["candidates"]["predicted"]["value"] / s["candidates"]["counted"],
             f"{s['recall']['measured']:.4f}",
-            f"{s['recall']['foretold']['low']:.4f}",
-            f"{s['recall']['foretold']['high']:.4f}",
-            s["seconds"]["foretold"] / s["seconds"]["measured"],
-            s["memory"]["foretold"] / s["memory"]["measured"],
+            f"{s['recall']['predicted']['low']:.4f}",
+            f"{s['recall']['predicted']['high']:.4f}",
+            s["seconds"]["predicted"] / s["seconds"]["measured"],
+            s["memory"]["predicted"] / s["memory"]["measured"],
         ]
         for s in settings
     ]

@@ -43,7 +43,7 @@ def session() -> Any:
 
 
 def frame_of(table: pa.Table, partitions: int) -> Any:
-    """A Spark frame of the same rows in the same order, in so many partitions."""
+    """A Spark frame of the same rows in the same order, in this many partitions."""
     placed = table.append_column(PLACE, pa.array(range(table.num_rows), pa.int64()))
     frame = session().createDataFrame(placed)
     return frame.repartitionByRange(partitions, PLACE).sortWithinPartitions(PLACE)

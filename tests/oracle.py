@@ -17,7 +17,7 @@ from nearly.settings import TextSettings
 from nearly.textbook import signature as signatures
 
 TOP, SNIPPET = 20, 200  # rows of `top`, and characters of a text in it
-#: A cleaning run compares the documents of a bucket with so many of them.
+#: A cleaning run compares the documents of a bucket with this many of them.
 HUBS = 32
 
 

@@ -1,4 +1,4 @@
-"""What is foretold of a corpus comes true, and what is impossible is said."""
+"""What is predicted of a corpus comes true, and what is impossible is said."""
 
 import math
 

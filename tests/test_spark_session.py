@@ -309,9 +309,9 @@ Caused by: org.apache.spark.api.python.PythonException: Traceback (most recent c
     ("text", "kind", "words"),
     [
         (
-            WORKER.format("nearly.errors.UnreadableError: a.csv: row 7: null text. Mend it."),
+            WORKER.format("nearly.errors.UnreadableError: a.csv: row 7: null text. Fix it."),
             errors.UnreadableError,
-            r"^a\.csv: row 7: null text\. Mend it\.$",
+            r"^a\.csv: row 7: null text\. Fix it\.$",
         ),
         (
             WORKER.format("nearly.errors.SourceError: column 'n' holds list"),
@@ -437,7 +437,7 @@ for master, conf in ("local[2]", {}), (None, {"spark.x": "y"}):
 
 def fail(batches):
     from nearly.errors import UnreadableError
-    raise UnreadableError("this cannot be read. Mend it.")
+    raise UnreadableError("this cannot be read. Fix it.")
     yield
 
 try:
@@ -464,7 +464,7 @@ def test_a_session_is_quiet_and_its_own_errors_come_back(tmp_path: Path) -> None
     first, second, own, count = done.stdout.splitlines()
     assert first.startswith("spark.master is to be 'local[2]', and there is a session where it is")
     assert second.startswith("spark.x is to be 'y', and there is a session where it is not set")
-    assert (own, count) == ("this cannot be read. Mend it.", "3")
+    assert (own, count) == ("this cannot be read. Fix it.", "3")
     assert list(tmp_path.iterdir()) == []
 
 

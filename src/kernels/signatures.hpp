@@ -77,7 +77,7 @@ class OnePermutationSigner {
         write(signature);
     }
 
-    // Rarely is a group open after so many hashes that they come in stretches, unless most of them
+    // A group is rarely open after enough hashes for them to come in stretches, unless most of them
     // repeat others: then the different ones are few, and are taken from here at once.
     void in_stretches(auto &&each, std::span<std::uint32_t> signature) {
         std::fill(minima_.begin(), minima_.end(), NONE);

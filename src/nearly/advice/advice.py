@@ -47,7 +47,7 @@ Chooser = Literal["goal", "area", "nearest"]
 
 #: How many settings are worked out and shown.
 FEW: Final = 5
-#: More documents than this are not signed for each setting: so many stand for all.
+#: More documents than this are not signed for each setting: this many stand for all.
 MOST_SIGNED: Final = 100_000
 CURVE_POINTS: Final = 101
 

@@ -34,7 +34,7 @@ class Skips(Protocol):
         """An empty list of the same kind, to be filled elsewhere."""
 
     def trimmed(self, room: int) -> Self:
-        """The same count, and so many records at the most."""
+        """The same count, and at most this many records."""
 
     def merge(self, other: Self) -> None:
         """Add what was met elsewhere."""

@@ -11,7 +11,7 @@ from nearly.schemas import SKIPPED
 
 __all__ = ["LONGEST_LIST", "Skipped"]
 
-#: All are counted; only so many are listed, so that a hopeless input cannot fill the memory.
+#: All are counted; only this many are listed, so that a hopeless input cannot fill the memory.
 LONGEST_LIST = 100_000
 
 
@@ -28,7 +28,7 @@ class Skipped:
         """Take note of one record that is left out."""
         if self.strict:
             raise UnreadableError(
-                f"{record}: {reason}. Mend it, or run without strict to skip such records."
+                f"{record}: {reason}. Fix it, or run without strict to skip such records."
             )
         self._count += 1
         if len(self._records) < LONGEST_LIST:
@@ -45,7 +45,7 @@ class Skipped:
         return type(self)(strict=self.strict)
 
     def trimmed(self, room: int) -> Self:
-        """The same count, and so many records at the most."""
+        """The same count, and at most this many records."""
         found = self.another()
         found._count = self._count
         found._records, found._reasons = self._records[:room], self._reasons[:room]

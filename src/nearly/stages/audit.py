@@ -45,7 +45,7 @@ class Audit:
 def audit(
     corpus: Corpus, near: Pairs, documents: int, *, seed: int, threads: int, progress: Progress
 ) -> Audit:
-    """Search so many representatives exactly, and compare with the pairs that were found."""
+    """Search some representatives exactly, and compare with the pairs that were found."""
     everyone = corpus.representatives
     sought = everyone[draw(len(everyone), documents, seed)]
     threshold = corpus.measure.threshold(corpus.settings)
@@ -55,7 +55,7 @@ def audit(
 
 
 def draw(everyone: int, documents: int, seed: int) -> npt.NDArray[np.int64]:
-    """So many places among all, or all of them, in ascending order."""
+    """Places drawn from all, or all of them, in ascending order."""
     count = min(documents, everyone)
     return np.sort(np.random.default_rng(seed).choice(everyone, count, replace=False))
 

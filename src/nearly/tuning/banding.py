@@ -275,7 +275,7 @@ def for_recall(
 
     The worst case, at exactly the threshold and with the loss of the agreement filter; more
     similar pairs are found more often. Any b * r <= permutations may be chosen, at the least
-    expected cost for so many documents of such similarities.
+    expected cost for this number of documents.
     """
     choices = meeting_recall(threshold, recall, permutations, hashing)
     cheapest = _cheapest(choices, documents)

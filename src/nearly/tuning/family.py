@@ -73,15 +73,15 @@ class Family:
         return Sensitivity(d1, d2, self.probability(1 - d1), self.probability(1 - d2))
 
     def and_(self, times: int) -> "And":
-        """All of so many independent functions agree."""
+        """All of `times` independent functions agree."""
         return And(self, times)
 
     def or_(self, times: int) -> "Or":
-        """At least one of so many independent functions agrees."""
+        """At least one of `times` independent functions agrees."""
         return Or(self, times)
 
     def at_least(self, cutoff: int, times: int) -> "AtLeast":
-        """At least `cutoff` of so many independent functions agree."""
+        """At least `cutoff` of `times` independent functions agree."""
         return AtLeast(self, cutoff, times)
 
     def then(self, *others: "Family") -> "Cascade":

@@ -50,7 +50,7 @@ def _blocks_of_frame(source: Any) -> RDD[Block]:
     """Each partition's rows as one block.
 
     They come as the Arrow batches that Spark makes of a frame when it is collected: rows would
-    be spelt out one by one, and packed cells would go through Spark's slow writer of rows. They
+    be converted one by one, and packed cells would go through Spark's slow writer of rows. They
     are kept: computed again, a frame may give its rows in another order.
     """
     batches = arrow_batches(source.frame)

@@ -14,7 +14,7 @@ _TEXT: Final = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
 _OFFICE: Final = "urn:oasis:names:tc:opendocument:xmlns:office:1.0"
 _ENDS_LINE: Final = {f"{_TEXT} p", f"{_TEXT} h"}
 _HIDDEN: Final = {f"{_TEXT} tracked-changes", f"{_OFFICE} annotation", f"{_OFFICE} scripts"}
-#: Where a number of spaces is claimed, so many are enough: white space is collapsed anyway.
+#: Where a number of spaces is claimed, this many are enough: white space is collapsed anyway.
 _MOST_SPACES: Final = 1_000
 
 

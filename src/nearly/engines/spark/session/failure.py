@@ -158,7 +158,7 @@ KNOWN: Final = (
     ),
     (
         r"Python worker exited unexpectedly",
-        _says("a Python worker of Spark died, most likely for want of memory. " + MEMORY),
+        _says("a Python worker of Spark died, most likely because memory ran out. " + MEMORY),
     ),
     (
         r"All masters are unresponsive|Master removed our application|stopped SparkContext|"
