@@ -296,6 +296,7 @@ class TestStandardInput:
             b"id,text\n1,a\n2,b\n",
             gzip.compress(b"id\ttext\n1\ta\n2\tb\n"),
         ],
+        ids=["JSONL", "JSON", "CSV", "TSV, compressed"],
     )
     def test_is_recognised_and_read_twice(self, opened, monkeypatch, data):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
