@@ -11,10 +11,11 @@ import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import Any, cast
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearly.sources import part
 from nearly.sources.formats.database import Database
@@ -28,6 +29,9 @@ LONGEST_ROW = 1 << 20
 MOST_COLUMNS = 1_000
 BUFFER = 4 << 20
 PIECE = 1 << 18
+#: Bytes of a file whose rows are held between the count and the first reading, so that it is read
+#: twice; a larger one is read a third time instead.
+MOST_HELD = 1 << 26
 
 #: What is counted: bytes, and among them quotes and line ends. A pair has both halves too.
 _BYTES, _QUOTE, _PAIR, _RETURN, _FEED = "", '"', "\r\n", "\r", "\n"
@@ -47,6 +51,10 @@ class QuickCsv:
         self._schema = schema
         self._delimiter = delimiter
         self._rows_at_once = part.BATCH_ROWS
+        self._held: pa.Table | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_held": None}
 
     def is_faithful(self) -> bool:
         """Whether the rows that DuckDB gives account for every byte of the file."""
@@ -57,19 +65,29 @@ class QuickCsv:
             held = _count_file(self._path, self._delimiter)
             if held is None:
                 return False
-            rows, read = self._count_rows()
+            is_small = held[_BYTES] <= MOST_HELD
+            rows, read = self._hold_rows() if is_small else self._count_rows()
         except (duckdb.Error, pa.ArrowException, OSError):
             return False
         self._rows_at_once = min(part.BATCH_ROWS, part.BATCH_BYTES * rows // held[_BYTES] + 1)
-        return _balances(held, read, rows)
+        if not _balances(held, read, rows):
+            self._held = None
+            return False
+        return True
 
     def batches(self, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
         """All rows in order, with the named columns (None: every column)."""
         names = self._schema.names
         chosen = [i for i, name in enumerate(names) if columns is None or name in columns] or [0]
-        query = f"SELECT {', '.join(map(_column, chosen))} FROM {self._table()}"  # noqa: S608
         schema = pa.schema([self._schema.field(i) for i in chosen])
         header = 1
+        if self._held is not None:
+            rows, self._held = self._held.select(chosen), None
+            for batch in rows.to_batches(self._rows_at_once):
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=schema).slice(header)
+                header = 0
+            return
+        query = f"SELECT {', '.join(map(_column, chosen))} FROM {self._table()}"  # noqa: S608
         cursor = self._database.connection.cursor()
         try:
             with cursor.sql(query).to_arrow_reader(self._rows_at_once) as reader:
@@ -78,6 +96,23 @@ class QuickCsv:
                     header = 0
         finally:
             cursor.close()
+
+    def _hold_rows(self) -> tuple[int, Counter[str]]:
+        """As `_count_rows`, and the rows stay here until they are read."""
+        columns = ", ".join(map(_column, range(len(self._schema))))
+        cursor = self._database.connection.cursor()
+        try:
+            table = cursor.sql(f"SELECT {columns} FROM {self._table()}").to_arrow_table()  # noqa: S608
+        finally:
+            cursor.close()
+        rows = table.num_rows
+        read = Counter({_BYTES: rows * (len(self._schema) - 1)})
+        for column in table.columns:
+            read[_BYTES] += pc.sum(pc.binary_length(column)).as_py() or 0
+            for mark in _MARKS:
+                read[mark] += pc.sum(pc.count_substring(column, mark)).as_py() or 0
+        self._held = table.combine_chunks()
+        return rows, read
 
     def _count_rows(self) -> tuple[int, Counter[str]]:
         """The rows that DuckDB finds, and what is in them, delimiters included."""
