@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sources_reading import assert_rows_match, documents, ids_and_texts, rows
 
+import nearly
 from nearly.errors import MissingError, SourceError, UnreadableError
 from nearly.sources import Skipped, open_source, part
 from nearly.sources.formats import careful_csv, quick_csv
@@ -594,3 +595,11 @@ class TestQuery:
         with pytest.raises(SourceError, match="secret"):
             opened("SELECT * FROM secret")
         assert len(secret) == 1
+
+
+def test_a_column_may_have_an_empty_name(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("id\t\n1\thello world this\n2\thello world that\n")
+    found = nearly.find(path, text="", threshold=0.3)
+    assert found.pairs.num_rows == 1
+    assert nearly.find(path, threshold=0.3).pairs.equals(found.pairs)

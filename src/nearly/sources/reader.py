@@ -90,7 +90,8 @@ class Reading:
         ledger: Ledger | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Batches of `row`, `id`, `text` and perhaps `also`; `row` counts what is read here."""
-        wanted = dict.fromkeys(c for c in (self.choice.id, *self.choice.texts, also) if c)
+        named = (self.choice.id, *self.choice.texts, also)
+        wanted = dict.fromkeys(column for column in named if column is not None)
         ledger = Ledger() if ledger is None else ledger
         ledger.clear()
         for piece in self._read(parts, list(wanted), skipped, ledger):
@@ -196,7 +197,8 @@ class Reading:
         return found.filter(truths_of(~bad))
 
     def _is_unreadable(self, piece: _Piece) -> npt.NDArray[np.bool_]:
-        looked_at = [column for column in (self.choice.id, *self.choice.texts) if column]
+        named = (self.choice.id, *self.choice.texts)
+        looked_at = [column for column in named if column is not None]
         piece = replace(piece, batch=checked(piece.batch, looked_at, piece.part.name)[0])
         text = text_of(piece.batch, self.choice)
         return self._are_no_documents(text, self._ids_of(piece, 0))

@@ -71,7 +71,7 @@ def narrowed(source: Any) -> Any:
     """Of a frame only the columns that are looked at; readers of files leave out others anyway."""
     if not hasattr(source, "frame"):
         return source
-    names = [quoted(name) for name in source.looked_at if name]
+    names = [quoted(name) for name in source.looked_at if name is not None]
     return source.with_frame(source.frame.select(*names))
 
 

@@ -75,7 +75,7 @@ class LazyFrameSource:
     def with_frame(self, narrower: Any) -> "LazyFrameSource":
         """The same documents of a frame that has only the columns that are looked at."""
         id_column, *texts = self.looked_at
-        fields = [self.schema.field(name) for name in self.looked_at if name]
+        fields = [self.schema.field(name) for name in self.looked_at if name is not None]
         return LazyFrameSource(
             narrower,
             pa.schema(fields),
