@@ -39,7 +39,7 @@ def spans(texts: pa.LargeStringArray) -> tuple[Offsets, Bytes]:
     _, offsets, data = texts.buffers()
     if offsets is None or len(texts) == 0:
         return np.zeros(1, np.int64), _NO_BYTES
-    window = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    window = _window(offsets, np.int64, texts.offset, len(texts) + 1)
     return window, _NO_BYTES if data is None else np.frombuffer(data, np.uint8)
 
 
@@ -60,8 +60,14 @@ def numbers_of(column: pa.Array) -> npt.NDArray[Any]:
     """The numbers of an Arrow array without nulls, without copying."""
     if len(column) == 0:
         return np.empty(0, column.type.to_pandas_dtype())
-    numbers = np.frombuffer(column.buffers()[1], column.type.to_pandas_dtype())
-    return numbers[column.offset : column.offset + len(column)]
+    kind = column.type.to_pandas_dtype()
+    return _window(column.buffers()[1], kind, column.offset, len(column))
+
+
+def _window(buffer: pa.Buffer, kind: npt.DTypeLike, offset: int, count: int) -> npt.NDArray[Any]:
+    """Some numbers of a buffer, which may be longer than they are, by any number of bytes."""
+    width = np.dtype(kind).itemsize
+    return np.frombuffer(buffer, kind, count, offset * width)
 
 
 def binary_rows(matrix: npt.NDArray[Any]) -> pa.FixedSizeBinaryArray:
@@ -106,7 +112,7 @@ def widened(strings: pa.StringArray) -> pa.LargeStringArray:
     if len(strings) == 0:
         return string_array([])
     _, offsets, data = strings.buffers()
-    window = np.frombuffer(offsets, np.int32)[strings.offset : strings.offset + len(strings) + 1]
+    window = _window(offsets, np.int32, strings.offset, len(strings) + 1)
     wide = pa.py_buffer(window.astype(np.int64))
     return pa.LargeStringArray.from_buffers(len(strings), wide, data or pa.py_buffer(b""))
 

@@ -7,6 +7,7 @@ it writes itself: `frame.write.parquet`, as Spark's do.
 import os
 import re
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -126,13 +127,19 @@ class StagedParts:
 
     def discard(self) -> None:
         """Remove what was not published."""
-        shutil.rmtree(self._temporary, ignore_errors=True)
+        _remove(self._temporary)
 
     def discard_old(self) -> None:
         """Remove what was there before."""
-        shutil.rmtree(self._old, ignore_errors=True)
+        _remove(self._old)
 
     @property
     def leaves_waste(self) -> bool:
         """Whether the disk refused to remove something: the next run tries again."""
         return os.path.lexists(self._temporary) or os.path.lexists(self._old)
+
+
+def _remove(folder: Path) -> None:
+    """As far as the disk lets us: the outputs are decided, and the next run removes the rest."""
+    with suppress(OSError):  # some errors slip through, such as those of closing
+        shutil.rmtree(folder, ignore_errors=True)

@@ -74,7 +74,7 @@ def choose_columns(
         texts = (_guess_text(schema, id_column, name),)
         guessed += ["text"]
     for column in texts:
-        kind = schema.field(column).type
+        kind = schema.field(schema.names.index(column)).type
         if not (_is_text(kind) or pa.types.is_null(kind)):
             raise SourceError(
                 f"column {column!r} of {name} holds {kind}, and strings are needed. "
