@@ -488,7 +488,9 @@ def test_a_folder_of_parts_is_deduplicated_into_another(tmp_path: Path) -> None:
         env=environment(),
     )
     assert done.returncode == 3, done.stderr
-    read, outcome, _, _, *skipped = done.stderr.splitlines()
+    read, outcome, *rest = done.stderr.splitlines()
+    # PySpark's daemon may complain of a broken pipe when the session ends.
+    skipped = [line for line in rest if line.startswith("skipped ")]
     assert read == "6 documents, 2 skipped, 3 exact copies"
     assert outcome == f"4 documents removed from 2 clusters; all others written to {tmp_path}/clean"
     assert len(skipped) == 2

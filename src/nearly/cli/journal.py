@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -45,7 +46,8 @@ def append_comparison(comparison: Comparison, path: Path) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             _append(descriptor, line, path)
         finally:
-            os.close(descriptor)
+            with suppress(OSError):  # what was written is on the disk already
+                os.close(descriptor)
     except OSError as error:
         raise SinkError(
             f"{str(path)!r} cannot be added to: {error.strerror}; give another file"
@@ -67,6 +69,11 @@ def _append(descriptor: int, line: bytes, path: Path) -> None:
     if os.write(descriptor, line) < len(line):
         os.ftruncate(descriptor, size)
         raise SinkError(f"{str(path)!r} cannot be added to: the disk is full; free some space")
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise
 
 
 def _field(value: object) -> str:
