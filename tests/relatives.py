@@ -38,6 +38,14 @@ def crowded(seed: int, members: int = 50) -> pa.Table:
     return table_of(chance, texts)
 
 
+def long_chain(seed: int, links: int = 60) -> pa.Table:
+    """One chain that takes several rounds to be seen whole, and a few strangers."""
+    chance = random.Random(seed)
+    texts = [*chain(chance, links), *(text_of(chance) for _ in range(5))]
+    chance.shuffle(texts)
+    return table_of(chance, texts)
+
+
 def spoilt(table: pa.Table, seed: int) -> pa.Table:
     """The same with rows that are no documents: no id, no text, or an id that came before.
 

@@ -240,6 +240,15 @@ def test_components_that_grow_in_rounds_are_the_same(run):
         check_found(run.find(corpus(0), **CHARACTERS, **SURE), expected)
 
 
+@on_spark
+def test_a_chain_that_one_round_does_not_connect_is_one_cluster(run):
+    chain = relatives.long_chain(0)
+    expected = Oracle(chain, **CHARACTERS)
+    assert max(map(len, expected.groups)) >= 40
+    with in_rounds():
+        check_found(run.find(chain, **CHARACTERS, **SURE), expected)
+
+
 def table_of(texts):
     ids = pa.array([f"d{i:04}" for i in range(len(texts))])
     return pa.table({"id": ids, "text": pa.array(texts, pa.string())})

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nearly.errors import UnreadableError
-from nearly.sources.formats import quick_csv
+from nearly.sources.formats import held_rows, quick_csv
 from nearly.sources.formats.database import Database
 from nearly.sources.formats.delimited import DelimitedPart
 from nearly.sources.formats.quick_csv import QuickCsv
@@ -68,7 +68,7 @@ def buffers(request, monkeypatch):
         monkeypatch.setattr(quick_csv, "LONGEST_ROW", 64)
         monkeypatch.setattr(quick_csv, "BUFFER", 128)
         monkeypatch.setattr(quick_csv, "PIECE", 7)
-        monkeypatch.setattr(quick_csv, "MOST_HELD", 0)
+        monkeypatch.setattr(held_rows, "MOST_HELD", 0)
 
 
 def assert_readers_agree(part: DelimitedPart) -> None:
@@ -182,18 +182,19 @@ class TestDuckDB:
 
     def test_does_not_see_a_line_that_would_fill_the_memory(self, opened, monkeypatch):
         part = opened(b"a,b\n1,2\n3," + b"x" * (3 << 20) + b"\n")
-        for counts in ("_count_rows", "_hold_rows"):
-            monkeypatch.setattr(QuickCsv, counts, lambda _: pytest.fail("it was asked"))
+        monkeypatch.setattr(QuickCsv, "_hold_rows", lambda _: pytest.fail("it was asked"))
         assert not part._quick.is_faithful()
 
-    def test_reads_a_file_twice(self, opened, monkeypatch):
-        """Once to count its bytes, once for its rows; a large one is counted by DuckDB too."""
-        part = opened(b"a,b\n1,x\n2,y\n")
+    @pytest.mark.parametrize("most_held", [0, 100_000, held_rows.MOST_HELD])
+    def test_reads_a_file_twice(self, opened, monkeypatch, most_held):
+        """Once to count its bytes, once for its rows, which wait in a file if they are many."""
+        monkeypatch.setattr(held_rows, "MOST_HELD", most_held)
+        part = opened(b"a,b\n" + b"".join(b"%d,x\n" % i for i in range(10_000)))
         asked: list[str] = []
         table = QuickCsv._table
         monkeypatch.setattr(QuickCsv, "_table", lambda self: asked.append("") or table(self))
         rows = [row for batch in part.batches(None, pytest.fail) for row in batch.to_pylist()]
-        assert rows == [{"a": "1", "b": "x"}, {"a": "2", "b": "y"}]
+        assert rows == [{"a": str(i), "b": "x"} for i in range(10_000)]
         assert len(asked) == 1
 
     def test_gives_small_batches_of_long_rows(self, opened):

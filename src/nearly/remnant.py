@@ -7,9 +7,6 @@ ends, whatever ended it: what can be locked belongs to no living run.
 import fcntl
 import os
 import re
-import secrets
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -98,10 +95,12 @@ def scratch(parent: str | Path | None = None) -> Iterator[Path]:
 
 def make_scratch(parent: str | Path | None = None) -> Path:
     """A temporary folder, locked; first, those that killed runs left are removed."""
+    import tempfile
+
     place = Path(parent or tempfile.gettempdir()).absolute()
     _sweep(place)
     while True:
-        folder = place / f"nearly-{secrets.token_hex(8)}.scratch"
+        folder = place / f"nearly-{os.urandom(8).hex()}.scratch"
         folder.mkdir(mode=0o700)
         try:
             descriptor = _open_folder(folder)
@@ -117,7 +116,7 @@ def make_scratch(parent: str | Path | None = None) -> Path:
 def remove_scratch(folder: Path) -> None:
     """Remove the folder and all that is in it; it may be gone already."""
     with suppress(OSError):  # some slip through
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove_tree(folder)
     descriptor = _scratch.pop(folder, None)
     if descriptor is not None:
         close(descriptor)
@@ -136,9 +135,15 @@ def _remove_if_abandoned(folder: Path) -> None:
         descriptor = _open_folder(folder)
         try:
             if was_abandoned(folder, descriptor):
-                shutil.rmtree(folder, ignore_errors=True)
+                _remove_tree(folder)
         finally:
             close(descriptor)
+
+
+def _remove_tree(folder: Path) -> None:
+    import shutil  # late, like tempfile: `nearly --help` has no use for them
+
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _open_folder(folder: Path) -> int:

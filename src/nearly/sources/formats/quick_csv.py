@@ -11,15 +11,18 @@ import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearly.arrays import spans
 from nearly.sources import part
 from nearly.sources.formats.database import Database
 from nearly.sources.formats.encoding import compression_of, encoding_of, open_bytes
+from nearly.sources.formats.held_rows import HeldRows
 
 __all__ = ["QuickCsv"]
 
@@ -29,9 +32,8 @@ LONGEST_ROW = 1 << 20
 MOST_COLUMNS = 1_000
 BUFFER = 4 << 20
 PIECE = 1 << 18
-#: Bytes of a file whose rows are held between the count and the first reading, so that it is read
-#: twice; a larger one is read a third time instead.
-MOST_HELD = 1 << 26
+#: Rows that DuckDB makes at once.
+VECTOR = 2048
 
 #: What is counted: bytes, and among them quotes and line ends. A pair has both halves too.
 _BYTES, _QUOTE, _PAIR, _RETURN, _FEED = "", '"', "\r\n", "\r", "\n"
@@ -51,7 +53,7 @@ class QuickCsv:
         self._schema = schema
         self._delimiter = delimiter
         self._rows_at_once = part.BATCH_ROWS
-        self._held: pa.Table | None = None
+        self._held: HeldRows | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_held": None}
@@ -65,14 +67,13 @@ class QuickCsv:
             held = _count_file(self._path, self._delimiter)
             if held is None:
                 return False
-            is_small = held[_BYTES] <= MOST_HELD
-            rows, read = self._hold_rows() if is_small else self._count_rows()
+            rows, read = self._hold_rows()
         except (duckdb.Error, pa.ArrowException, OSError):
             return False
-        self._rows_at_once = min(part.BATCH_ROWS, part.BATCH_BYTES * rows // held[_BYTES] + 1)
-        if not _balances(held, read, rows):
-            self._held = None
+        if not _balances(held, read, rows.rows):
             return False
+        self._rows_at_once = min(part.BATCH_ROWS, part.BATCH_BYTES * rows.rows // held[_BYTES] + 1)
+        self._held = rows
         return True
 
     def batches(self, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
@@ -81,53 +82,42 @@ class QuickCsv:
         chosen = [i for i, name in enumerate(names) if columns is None or name in columns] or [0]
         schema = pa.schema([self._schema.field(i) for i in chosen])
         header = 1
+        for batch in self._rows(chosen):
+            yield pa.RecordBatch.from_arrays(batch.columns, schema=schema).slice(header)
+            header = 0
+
+    def _rows(self, chosen: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        """These columns of all rows, the header too: those that are held, or read afresh."""
         if self._held is not None:
-            rows, self._held = self._held.select(chosen), None
-            for batch in rows.to_batches(self._rows_at_once):
-                yield pa.RecordBatch.from_arrays(batch.columns, schema=schema).slice(header)
-                header = 0
+            held, self._held = self._held, None
+            for batch in held.batches(self._rows_at_once):
+                yield batch.select(list(chosen))
             return
-        query = f"SELECT {', '.join(map(_column, chosen))} FROM {self._table()}"  # noqa: S608
-        cursor = self._database.connection.cursor()
-        try:
-            with cursor.sql(query).to_arrow_reader(self._rows_at_once) as reader:
-                for batch in reader:
-                    yield pa.RecordBatch.from_arrays(batch.columns, schema=schema).slice(header)
-                    header = 0
-        finally:
-            cursor.close()
+        with self._reader(chosen, self._rows_at_once) as reader:
+            yield from reader
 
-    def _hold_rows(self) -> tuple[int, Counter[str]]:
-        """As `_count_rows`, and the rows stay here until they are read."""
-        columns = ", ".join(map(_column, range(len(self._schema))))
-        cursor = self._database.connection.cursor()
-        try:
-            table = cursor.sql(f"SELECT {columns} FROM {self._table()}").to_arrow_table()  # noqa: S608
-        finally:
-            cursor.close()
-        rows = table.num_rows
-        read = Counter({_BYTES: rows * (len(self._schema) - 1)})
-        for column in table.columns:
-            read[_BYTES] += pc.sum(pc.binary_length(column)).as_py() or 0
-            for mark in _MARKS:
-                read[mark] += pc.sum(pc.count_substring(column, mark)).as_py() or 0
-        self._held = table.combine_chunks()
-        return rows, read
+    def _hold_rows(self) -> tuple[HeldRows, Counter[str]]:
+        """The rows that DuckDB finds, and what is in them, delimiters included.
 
-    def _count_rows(self) -> tuple[int, Counter[str]]:
-        """The rows that DuckDB finds, and what is in them, delimiters included."""
-        between = f", chr({ord(self._delimiter)}), "
-        row = between.join(map(_column, range(len(self._schema))))
-        query = f"""SELECT count(*), sum(strlen(row)), {", ".join(map(_bytes_of, _MARKS))}
-            FROM (SELECT concat({row}) AS row FROM {self._table()})"""  # noqa: S608
+        They are held, so that the file is not read a third time when they are asked for.
+        """
+        read: Counter[str] = Counter()
+        with self._reader(range(len(self._schema)), VECTOR) as reader:
+            held = HeldRows(self._database.folder, reader.schema)
+            for batch in reader:
+                held.append(batch)
+                read.update(_count_batch(batch))
+        return held, read
+
+    @contextmanager
+    def _reader(self, columns: Sequence[int], rows_at_once: int) -> Iterator[pa.RecordBatchReader]:
+        query = f"SELECT {', '.join(map(_column, columns))} FROM {self._table()}"  # noqa: S608
         cursor = self._database.connection.cursor()
         try:
-            [(rows, *found)] = cursor.execute(query).fetchall()
+            with cursor.sql(query).to_arrow_reader(rows_at_once) as reader:
+                yield reader
         finally:
             cursor.close()
-        read = Counter({k: int(n or 0) for k, n in zip((_BYTES, *_MARKS), found, strict=True)})
-        read[_PAIR] //= 2
-        return rows, read
 
     def _table(self) -> str:
         """The file in SQL, with nothing left to be guessed; the header is a row like others."""
@@ -145,11 +135,22 @@ def _column(index: int) -> str:
     return f"c{index}"
 
 
-def _bytes_of(mark: str) -> str:
-    """How many bytes a mark takes in all rows, in SQL; most rows need no copy without it."""
-    spelt = " || ".join(f"chr({ord(character)})" for character in mark)
-    without = f"replace(row, {spelt}, '')"
-    return f"sum(CASE WHEN contains(row, {spelt}) THEN strlen(row) - strlen({without}) ELSE 0 END)"
+def _count_batch(batch: pa.RecordBatch) -> Counter[str]:
+    """What is in rows, and the delimiters between their values."""
+    read = Counter({_BYTES: batch.num_rows * (batch.num_columns - 1)})
+    for column in batch.columns:
+        offsets, data = spans(column)
+        values = data[offsets[0] : offsets[-1]].tobytes()
+        read[_BYTES] += len(values)
+        read.update({mark: _count(values, mark) for mark in (_QUOTE, _RETURN, _FEED)})
+        if _PAIR.encode() in values:  # the halves may be of two values
+            read[_PAIR] += pc.sum(pc.count_substring(column, _PAIR)).as_py()
+    return read
+
+
+def _count(data: bytes, mark: str) -> int:
+    sought = mark.encode()
+    return data.count(sought) if sought in data else 0  # to see that there is none is quicker
 
 
 def _count_file(path: str, delimiter: str) -> Counter[str] | None:
@@ -167,7 +168,7 @@ def _count_file(path: str, delimiter: str) -> Counter[str] | None:
             if len(rest) == LONGEST_ROW or b"\0" in piece or _reopens_quotes(piece, delimiter):
                 return None
             held[_BYTES] += len(piece)
-            held.update({mark: piece.count(mark.encode()) for mark in _MARKS})
+            held.update({mark: _count(piece, mark) for mark in _MARKS})
             held[_UNENDED] = not piece.endswith(b"\n")
     return held
 

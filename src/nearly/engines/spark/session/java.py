@@ -8,10 +8,10 @@ import subprocess
 import threading
 from typing import Any, Final
 
-from pyspark import SparkConf, SparkContext
+from pyspark import SparkConf
 from pyspark.errors import PySparkRuntimeError
-from pyspark.java_gateway import launch_gateway
 
+from nearly.engines.spark.session.private import active_context, has_gateway, hush, launch_gateway
 from nearly.errors import EngineError
 
 __all__ = ["check_java", "end_java", "is_running", "start_java"]
@@ -29,7 +29,7 @@ USUAL: Final = (b"WARNING: Using incubator modules", b"Using Spark's default log
 
 def is_running() -> bool:
     """Whether there is a Java machine to use: from an earlier session, or from spark-submit."""
-    return SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ
+    return has_gateway() or "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def check_java() -> None:
@@ -118,9 +118,9 @@ def end_java() -> None:
     Java ends by itself when its standard input does. Nothing is said to it: it may be busy with
     what was asked of it last.
     """
-    context = SparkContext._active_spark_context
+    context = active_context()
     if _started and context is not None:
-        context._accumulatorServer.shutdown()  # it would complain that nobody speaks to it
+        hush(context)
     while _started:
         process = _started.pop()
         if process.stdin is not None:

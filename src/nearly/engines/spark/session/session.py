@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from pyspark import SparkConf, SparkContext
-from pyspark.find_spark_home import _find_spark_home
 from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.utils import is_remote
@@ -23,6 +22,7 @@ from pyspark.sql.utils import is_remote
 from nearly.engines.spark.session.failure import translated
 from nearly.engines.spark.session.java import check_java, is_running, start_java
 from nearly.engines.spark.session.master import check_reachable, is_here
+from nearly.engines.spark.session.private import active_context, spark_home
 from nearly.errors import EngineError
 from nearly.limits import available_memory
 
@@ -39,7 +39,7 @@ def open_session(master: str | None, conf: Mapping[str, str]) -> SparkSession:
     """The session there is, where it is what was asked for; or else a new one."""
     if is_remote() or "SPARK_REMOTE" in os.environ or "spark.remote" in conf:
         raise _no_connect()
-    if SparkContext._active_spark_context is not None:
+    if active_context() is not None:
         return _checked(SparkSession.builder.getOrCreate(), master, conf)
     wanted = dict(conf) | ({"spark.master": master} if master else {})
     if "spark.master" in wanted:
@@ -140,7 +140,7 @@ def _our_defaults(master: str) -> dict[str, str]:
 
 def _defaults_of_spark() -> dict[str, str]:
     """What the administrator of this machine configured for every session."""
-    folder = os.environ.get("SPARK_CONF_DIR") or os.path.join(_find_spark_home(), "conf")
+    folder = os.environ.get("SPARK_CONF_DIR") or os.path.join(spark_home(), "conf")
     file = Path(folder, "spark-defaults.conf")
     if not file.is_file():
         return {}
