@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +16,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from nearly.errors import MissingError, SinkError, SourceError, UnreadableError
+from nearly.sinks.mark import sweep, sync
+from nearly.sinks.output import Outputs
 
 __all__ = ["check_target", "read_result", "write_result"]
 
@@ -33,14 +32,8 @@ def write_result(
     """Write a result to a new folder; with `force`, in the place of an older result."""
     check_target(folder, force=force)
     try:
-        draft = Path(tempfile.mkdtemp(prefix=".nearly-", dir=folder.absolute().parent))
-        try:
+        with Outputs(force=folder.exists()) as outputs, outputs.folder(folder) as draft:
             _write(members, tables, draft)
-            draft.chmod(0o777 & ~_umask())
-            _publish(draft, folder)
-        except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
-            raise
     except OSError as error:
         raise SinkError(
             f"{str(folder)!r} cannot be written: {error.strerror or error}. Nothing was changed."
@@ -54,6 +47,7 @@ def check_target(folder: Path, *, force: bool) -> None:
             f"{str(folder)!r} cannot be written: there is no folder "
             f"{str(folder.absolute().parent)!r}; make it first, or give another name"
         )
+    sweep(folder.absolute().parent)
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not (folder / _JSON).is_file():
@@ -66,28 +60,6 @@ def check_target(folder: Path, *, force: bool) -> None:
         )
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _publish(draft: Path, folder: Path) -> None:
-    """The new result takes the place of the old one; should that fail, the old one comes back."""
-    if not folder.exists():
-        draft.rename(folder)
-        return
-    old = Path(tempfile.mkdtemp(prefix=".nearly-", dir=folder.absolute().parent)) / "old"
-    folder.rename(old)
-    try:
-        draft.rename(folder)
-    except BaseException:
-        old.rename(folder)
-        raise
-    finally:
-        shutil.rmtree(old.parent, ignore_errors=True)
-
-
 def _write(members: Mapping[str, Any], tables: Mapping[str, pa.Table], folder: Path) -> None:
     whole = {
         "format": FORMAT,
@@ -98,6 +70,9 @@ def _write(members: Mapping[str, Any], tables: Mapping[str, pa.Table], folder: P
     }
     text = json.dumps(whole | {"sha256": _digest(whole)}, indent=2)
     (folder / _JSON).write_text(text + "\n", encoding="ascii")
+    for file in folder.iterdir():
+        sync(file)
+    sync(folder)
 
 
 def _write_table(table: pa.Table, folder: Path, name: str) -> dict[str, Any]:
