@@ -81,13 +81,15 @@ class Rival(Frame):
 
     def parquet(self, place: str) -> None:
         super().parquet(place)
-        Path(place.removeprefix("file://")).with_name("clusters").mkdir()
+        rival = Path(place.removeprefix("file://")).with_name("clusters")
+        rival.mkdir()
+        (rival / "theirs").touch()
 
 
 def test_what_was_published_is_taken_back(tmp_path: Path) -> None:
     with pytest.raises(SinkError, match="appeared while it was being made"):
         write_all({tmp_path / "pairs": Frame(), tmp_path / "clusters": Rival()})
-    assert [path.name for path in tmp_path.rglob("*")] == ["clusters"]
+    assert [path.name for path in tmp_path.rglob("*")] == ["clusters", "theirs"]
 
 
 def test_force_replaces_a_folder_when_all_is_done(tmp_path: Path) -> None:

@@ -27,12 +27,11 @@ _JSON: Final = "result.json"
 
 
 def write_result(
-    members: Mapping[str, Any], tables: Mapping[str, pa.Table], folder: Path, *, force: bool
+    members: Mapping[str, Any], tables: Mapping[str, pa.Table], folder: Path, outputs: Outputs
 ) -> None:
-    """Write a result to a new folder; with `force`, in the place of an older result."""
-    check_target(folder, force=force)
+    """Write a result to a folder that appears with the other outputs."""
     try:
-        with Outputs(force=folder.exists()) as outputs, outputs.folder(folder) as draft:
+        with outputs.folder(folder) as draft:
             _write(members, tables, draft)
     except OSError as error:
         raise SinkError(

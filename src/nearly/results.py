@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from nearly.plans.link import Chosen
     from nearly.plans.plan import Plan
     from nearly.settings import Settings
+    from nearly.sinks import Outputs
     from nearly.stages.audit import Audit
     from nearly.text.difference import Difference
 
@@ -178,10 +180,12 @@ class Found(Tabular):
         """Write the pairs to a file, in the format of the name's ending."""
         _write(self.pairs, path, force=force)
 
-    def save(self, folder: str | Path, *, force: bool = False) -> None:
-        """Keep everything in a folder, for `nearly.open`."""
+    def save(
+        self, folder: str | Path, *, force: bool = False, outputs: Outputs | None = None
+    ) -> None:
+        """Keep everything in a folder, for `nearly.open`; it appears with these outputs, if any."""
         tables = {name: getattr(self, name) for name in ("pairs", "clusters", "skipped", "top")}
-        _save(self, tables, Path(folder), force=force)
+        _save(self, tables, Path(folder), force=force, outputs=outputs)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -276,11 +280,16 @@ class Deduplicated(Tabular):
         )
         return folder, choose_files(folder, removals)
 
-    def save(self, folder: str | Path, *, force: bool = False) -> None:
-        """Keep everything but the clean copy in a folder, for `nearly.open`."""
+    def save(
+        self, folder: str | Path, *, force: bool = False, outputs: Outputs | None = None
+    ) -> None:
+        """Keep everything but the clean copy in a folder, for `nearly.open`.
+
+        It appears with these outputs, if any.
+        """
         tables = {name: getattr(self, name) for name in ("removed", "clusters", "skipped")}
         tables["schema"] = self.schema.empty_table()
-        _save(self, tables, Path(folder), force=force)
+        _save(self, tables, Path(folder), force=force, outputs=outputs)
 
 
 def _is_lazy(table: Any) -> bool:
@@ -314,9 +323,15 @@ def _at_least(pairs: pa.Table, threshold: float) -> pa.Table:
 
 
 def _save(
-    result: Found | Deduplicated, tables: Mapping[str, Table], folder: Path, *, force: bool
+    result: Found | Deduplicated,
+    tables: Mapping[str, Table],
+    folder: Path,
+    *,
+    force: bool,
+    outputs: Outputs | None,
 ) -> None:
-    from nearly.result_folder import write_result
+    from nearly.result_folder import check_target, write_result
+    from nearly.sinks import Outputs
 
     members = {
         "kind": "found" if isinstance(result, Found) else "deduplicated",
@@ -325,7 +340,9 @@ def _save(
         "origin": None if result.origin is None else asdict(result.origin),
     }
     arrow = {name: _collected(table) for name, table in tables.items()}
-    write_result(members, arrow, folder, force=force)
+    check_target(folder, force=force)
+    with nullcontext(outputs) if outputs else Outputs(force=force) as together:
+        write_result(members, arrow, folder, together)
 
 
 def _write(rows: Any, path: str | Path, *, force: bool) -> None:

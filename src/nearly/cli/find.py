@@ -108,7 +108,7 @@ def find(
             engine=engine,
         )
         if save is not None:
-            found.save(save, force=force)
+            found.save(save, force=force, outputs=outputs)
     with engine.at_work():
         _show(found, output, as_json=as_json, quiet=quiet)
     report.say_skipped(found.skipped, found.statistics.skipped, skipped)

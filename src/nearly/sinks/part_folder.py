@@ -39,7 +39,7 @@ def check_parts(path: Path, *, force: bool) -> None:
                 "make it first, or give another name"
             )
         sweep(parent)
-        if path.is_dir() and not force:
+        if _has_files(path) and not force:
             raise SinkError(
                 f"the folder {given!r} exists; give another name, or --force to replace it"
             )
@@ -108,7 +108,7 @@ class StagedParts:
     def publish(self, *, force: bool) -> None:
         """Let the target appear."""
         with blaming(self.path):
-            if self.target.exists():
+            if _has_files(self.target):
                 if not force:
                     raise SinkError(
                         f"{str(self.target)!r} appeared while it was being made; "
@@ -137,6 +137,11 @@ class StagedParts:
     def leaves_waste(self) -> bool:
         """Whether the disk refused to remove something: the next run tries again."""
         return os.path.lexists(self._temporary) or os.path.lexists(self._old)
+
+
+def _has_files(path: Path) -> bool:
+    """An empty folder was made for the output, and stands in nobody's way."""
+    return path.is_dir() and any(path.iterdir())
 
 
 def _remove(folder: Path) -> None:
