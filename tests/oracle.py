@@ -23,7 +23,7 @@ HUBS = 32
 
 @dataclass(frozen=True)
 class Document:
-    """A row that has an id of its own and a text."""
+    """A row that has an id and a text. It is known by its row: others may have its id."""
 
     row: int
     id: Any
@@ -45,16 +45,16 @@ class Buckets:
 
 def read(table: pa.Table, text: TextSettings) -> list[Document]:
     """The documents of a table. This is where it is said what is none: a row without an id or a
-    text, and one whose id came before."""
-    documents: dict[Any, Document] = {}
+    text."""
+    documents = []
     for number, row in enumerate(table.to_pylist()):
         name, given = row["id"], row["text"]
-        if name is None or given is None or name in documents:
+        if name is None or given is None:
             continue
         normal = textbook.normalise(given, text)
         shingles = frozenset(textbook.shingles(normal, text.unit, text.whole_k))
-        documents[name] = Document(number, name, given, normal, shingles)
-    return list(documents.values())
+        documents.append(Document(number, name, given, normal, shingles))
+    return documents
 
 
 class Oracle:
@@ -82,6 +82,22 @@ class Oracle:
         self.buckets = buckets
         self.text = TextSettings(**text)
         self.documents = read(table, self.text)
+
+    # Ids
+
+    @cached_property
+    def repeated(self) -> dict[Any, int]:
+        """Ids that several documents have, and how many."""
+        counts = Counter(document.id for document in self.documents)
+        return {name: count for name, count in counts.items() if count > 1}
+
+    def ids(self, places: Any) -> list[Any]:
+        return [self.documents[place].id for place in places]
+
+    def places(self, *places: int) -> list[Any]:
+        """File and row of each, where ids repeat; what is no file has none."""
+        rows = [self.documents[place].row for place in places] if self.repeated else []
+        return [value for row in rows for value in (None, row)]
 
     # Copies
 
@@ -175,7 +191,9 @@ class Oracle:
                     found[a, b] = Fraction(1)
                 elif (one, other) in near:
                     found[a, b] = near[one, other]
-        return [(*self.ids(pair), float(found[pair])) for pair in sorted(found)]
+        return [
+            (*self.ids(pair), float(found[pair]), *self.places(*pair)) for pair in sorted(found)
+        ]
 
     @cached_property
     def top(self) -> list[tuple[Any, Any, float, str, str]]:
@@ -184,12 +202,9 @@ class Oracle:
         best = sorted(found, key=lambda pair: (-found[pair], pair))[:TOP]
         texts = [[self.documents[place].text[:SNIPPET] for place in pair] for pair in best]
         return [
-            (*self.ids(pair), float(found[pair]), *shown)
+            (*self.ids(pair), float(found[pair]), *shown, *self.places(*pair))
             for pair, shown in zip(best, texts, strict=True)
         ]
-
-    def ids(self, places: Any) -> list[Any]:
-        return [self.documents[place].id for place in places]
 
     # Clusters
 
@@ -228,7 +243,9 @@ class Oracle:
         for number, group in enumerate(self.groups):
             inside = [value for pair, value in self.near.items() if set(pair) <= set(group)]
             weakest = float(min(inside, default=Fraction(1)))
-            rows += [(name, number, weakest) for name in self.ids(group)]
+            rows += [
+                (self.documents[place].id, number, weakest, *self.places(place)) for place in group
+            ]
         return rows
 
     # Survivors
@@ -266,9 +283,20 @@ class Oracle:
         """Rows of `removed`."""
         number = {place: n for n, group in enumerate(self.groups) for place in group}
         return [
-            (*self.ids((place, stays)), float(self.similarity(place, stays)), number[place])
+            (
+                *self.ids((place, stays)),
+                float(self.similarity(place, stays)),
+                number[place],
+                *self.places(place, stays),
+            )
             for place, stays in self.survivors.items()
         ]
+
+    @cached_property
+    def below(self) -> int:
+        """Removed documents that no threshold lets be like their survivor."""
+        apart = (self.similarity(*pair) for pair in self.survivors.items())
+        return sum(value < self.threshold for value in apart)
 
     @cached_property
     def kept(self) -> pa.Table:
@@ -282,7 +310,14 @@ class Oracle:
     @property
     def counts(self) -> dict[str, int]:
         """Statistics that are the same on every engine, for `find` or for `dedup`."""
-        found = {"pairs": len(self.pairs)} if self.keep is None else {"removed": len(self.removed)}
+        found = {"pairs": len(self.pairs)}
+        if self.keep is not None:
+            found = {"removed": len(self.removed), "below": self.below}
+        if self.repeated:
+            found |= {
+                "repeated_ids": len(self.repeated),
+                "sharing_ids": sum(self.repeated.values()),
+            }
         met = {}
         if self.buckets is not None:
             met = {"compared": len(self.meetings), "candidates": len(self.candidates)}
@@ -340,6 +375,22 @@ def check_many_kinds(oracle: Oracle) -> None:
     ]
     if oracle.cluster == "components":
         assert strangers, "no chain has strangers at its ends"
+
+
+def check_repeats(oracle: Oracle) -> None:
+    """Ids have to repeat in every way that a run could take one document for another."""
+    assert len(oracle.repeated) >= 5, "too few ids repeat"
+    assert max(oracle.repeated.values()) >= 4, "no id stands for four documents"
+    names = [document.id for document in oracle.documents]
+    same = [(a, b) for a, b in combinations(range(len(names)), 2) if names[a] == names[b]]
+    assert any(pair in oracle.near for pair in same), "no relatives share an id"
+    assert any(oracle.original.get(a, a) != oracle.original.get(b, b) for a, b in same)
+    rows = {(document.id, document.text) for document in oracle.documents if document.shingles}
+    assert len(rows) < len(oracle.original), "no whole row occurs twice"
+    if oracle.keep is not None:
+        gone = set(oracle.survivors)
+        assert any(a in gone and b not in gone for a, b in same), "a later one never stays"
+        assert any(a not in gone and b in gone for a, b in same), "a later one never goes"
 
 
 def check_survivors(oracle: Oracle) -> None:

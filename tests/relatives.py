@@ -47,18 +47,29 @@ def long_chain(seed: int, links: int = 60) -> pa.Table:
 
 
 def spoilt(table: pa.Table, seed: int) -> pa.Table:
-    """The same with rows that are no documents: no id, no text, or an id that came before.
-
-    Some come before a copy of their text, so that what they repeat must not be its original.
-    """
+    """The same with rows that are no documents: no id, or no text either."""
     chance = random.Random(seed)
     rows = table.to_pylist()
     for _ in range(4):
         rows.insert(chance.randrange(len(rows)), {**chance.choice(rows), "id": None})
         rows.insert(chance.randrange(len(rows)), {**chance.choice(rows), "id": None, "text": None})
-    for again in chance.sample(range(1, table.num_rows), 6):
-        earlier = chance.choice([row["id"] for row in rows[:again] if row["id"] is not None])
-        rows.insert(again, {**table.slice(again, 1).to_pylist()[0], "id": earlier})
+    return pa.Table.from_pylist(rows, schema=table.schema)
+
+
+def relabelled(table: pa.Table, seed: int) -> pa.Table:
+    """The same with ids that repeat: of strangers, of relatives, of whole rows, of empty texts.
+
+    Most documents share their id with one other, and some ids stand for many.
+    """
+    chance = random.Random(seed)
+    rows = table.to_pylist()
+    for row in chance.sample(rows, 5):
+        rows.insert(chance.randrange(len(rows)), dict(row))
+    for row in chance.sample(rows, len(rows) // 2):
+        row["id"] = chance.choice(rows)["id"]
+    for row in rows:
+        if not row["text"].strip() or chance.random() < 0.1:
+            row["id"] = "none"
     return pa.Table.from_pylist(rows, schema=table.schema)
 
 

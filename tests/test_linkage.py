@@ -55,8 +55,24 @@ def test_other_columns_are_refused_with_those_that_exist():
 
 def test_a_document_has_one_cluster():
     twice = pa.table({"id": ["a", "b", "a"], "cluster": [0, 0, 1]})
-    with pytest.raises(SourceError, match=r"the truth, 'a' stands in more than one row"):
+    with pytest.raises(SourceError, match=r"the truth, 'a' stands in more than one cluster"):
         link(pairs(("a", "b")), twice)
+
+
+def test_documents_that_share_an_id_may_share_a_cluster():
+    twice = pa.table({"id": ["a", "b", "a"], "cluster": [0, 0, 0]})
+    assert counts(link(pairs(("a", "b")), twice)) == (2, 1, 1, 1)
+
+
+def test_places_tell_documents_apart_where_both_tables_have_them():
+    rows = {"file_a": ["x"] * 2, "row_a": [0, 1], "file_b": ["x", "y"], "row_b": [1, 1]}
+    found = pa.table({"id_a": ["a", "a"], "id_b": ["a", "a"], **rows})
+    gold = pa.table({"id": ["a", "a"], "cluster": [0, 0], "file": ["x", "y"], "row": [1, 1]})
+    assert counts(link(found, gold)) == (3, 2, 1, 1)
+    # By id alone they are one document, and there is no pair.
+    assert counts(link(found, gold.select(["id", "cluster"]))) == (1, 0, 0, 0)
+    keys = pa.chunked_array([["x:0", "x:1", "y:0", "y:1"]])
+    assert counts(link(found, gold, keys)) == (4, 2, 1, 1)
 
 
 def test_missing_ids_are_refused():

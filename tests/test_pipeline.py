@@ -193,19 +193,6 @@ def test_giant_buckets_cost_linear_work_when_clusters_are_asked():
     assert clean.statistics.compared < 33 * len(texts) * clean.statistics.bands
 
 
-def test_ids_that_come_again_are_skipped_and_listed():
-    table = pa.table({"id": ["x", "y", "x"], "text": ["same text", "same text", "same text"]})
-    found = nearly.find(table)
-    assert found_pairs(found) == {("x", "y"): 1.0}
-    assert found.skipped.to_pylist() == [
-        {"record": "id x", "reason": "the id came before: ids must be unique"}
-    ]
-    with pytest.raises(nearly.UnreadableError, match="id x"):
-        nearly.find(table, strict=True)
-    numbers = pa.table({"id": [7, 8, 7], "text": ["same text"] * 3})
-    assert found_pairs(nearly.find(numbers)) == {(7, 8): 1.0}
-
-
 class TestDedup:
     TABLE = pa.table(
         {
@@ -246,8 +233,10 @@ class TestDedup:
         options = {"unit": "word", "k": 1, "threshold": 0.7, **SURE}
         chained = nearly.dedup(texts, cluster="components", **options)
         assert chained.removed["similarity"].to_pylist() == [17 / 23, 14 / 26]
+        assert chained.statistics.below == 1
         led = nearly.dedup(texts, cluster="leader", **options)
         assert led.removed["id"].to_pylist() == [1]
+        assert led.statistics.below == 0
 
     def test_a_leader_has_the_text_of_the_survivor(self):
         words = [f"w{i}" for i in range(30)]

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from pyspark import cloudpickle
 
 from nearly import errors
+from nearly.documents.place import located
 from nearly.sources import Block, LazyFrameSource, Skipped, Source, open_source, part
 
 SIZES = [1, 700, 1 << 30]
@@ -349,6 +350,24 @@ def united(blocks: list[Block], read_block: Callable[[Block], Found] = read) -> 
 
 def sent(block: Block) -> Block:
     return cloudpickle.loads(cloudpickle.dumps(block))
+
+
+def places(source: Source | Block) -> list[tuple[str | None, int]]:
+    """The file and row of every document."""
+    rows = [row for batch in source.documents(Skipped()) for row in batch["row"].to_pylist()]
+    return located(source.stretches(), np.array(rows, np.int64)).to_list()
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", CASES)
+def test_blocks_know_where_their_documents_stand(opened, name, size):
+    source = opened(name)
+    if source.ids_are_unique:
+        return  # nobody asks
+    expected = places(source)
+    assert len(set(expected)) == len(expected)
+    assert expected or name == "parquet_without_rows"
+    assert [place for block in source.blocks(size) for place in places(sent(block))] == expected
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -152,6 +152,7 @@ def dedup(
     scheme: Scheme = "one-permutation",
     seed: int = 1,
     measure: Measure | None = None,
+    unique_ids: bool = False,
     keep: str = "first",
     unreadable: Unreadable = "keep",
     id: str | None = None,  # noqa: A002
@@ -206,6 +207,8 @@ def dedup(
         seed: Seed of the hash functions. Default: 1.
         measure: How documents are compared; by default the Jaccard similarity of their shingles.
             Default: None.
+        unique_ids: Stop if several documents have the same id, instead of comparing them all.
+            Default: False.
         keep: Document to keep of each cluster: first, last, longest, shortest, newest:COLUMN,
             oldest:COLUMN, max:COLUMN or min:COLUMN. Default: 'first'.
         unreadable: Keep rows that could not be read in the clean copy, drop them, or fail. One of
@@ -261,6 +264,7 @@ def dedup(
         ),
         deduplicating=Deduplicating(
             measure=measure,
+            unique_ids=unique_ids,
             keep=keep,
             unreadable=unreadable,
         ),
@@ -311,6 +315,7 @@ def find(
     scheme: Scheme = "one-permutation",
     seed: int = 1,
     measure: Measure | None = None,
+    unique_ids: bool = False,
     audit: int = 0,
     difference: bool = False,
     id: str | None = None,  # noqa: A002
@@ -367,6 +372,8 @@ def find(
         seed: Seed of the hash functions. Default: 1.
         measure: How documents are compared; by default the Jaccard similarity of their shingles.
             Default: None.
+        unique_ids: Stop if several documents have the same id, instead of comparing them all.
+            Default: False.
         audit: Number of documents to search exactly afterwards, to measure the recall. Default: 0.
         difference: Add a column to the pairs that says what differs: case, digits, words and so on.
             Default: False.
@@ -421,6 +428,7 @@ def find(
         ),
         finding=Finding(
             measure=measure,
+            unique_ids=unique_ids,
             audit=audit,
             difference=difference,
         ),
@@ -513,6 +521,7 @@ def plan(
     scheme: Scheme = "one-permutation",
     seed: int = 1,
     measure: Measure | None = None,
+    unique_ids: bool = False,
     keep: str = "first",
     unreadable: Unreadable = "keep",
     id: str | None = None,  # noqa: A002
@@ -568,6 +577,8 @@ def plan(
         seed: Seed of the hash functions. Default: 1.
         measure: How documents are compared; by default the Jaccard similarity of their shingles.
             Default: None.
+        unique_ids: Stop if several documents have the same id, instead of comparing them all.
+            Default: False.
         keep: Document to keep of each cluster: first, last, longest, shortest, newest:COLUMN,
             oldest:COLUMN, max:COLUMN or min:COLUMN. Default: 'first'.
         unreadable: Keep rows that could not be read in the clean copy, drop them, or fail. One of
@@ -623,6 +634,7 @@ def plan(
         ),
         deduplicating=Deduplicating(
             measure=measure,
+            unique_ids=unique_ids,
             keep=keep,
             unreadable=unreadable,
         ),

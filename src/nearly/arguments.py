@@ -91,7 +91,16 @@ class Measuring:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding(Measuring):
+class Searching(Measuring):
+    """What `find` and `dedup` can be told of a corpus."""
+
+    unique_ids: bool = setting(
+        False, "Stop if several documents have the same id, instead of comparing them all."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding(Searching):
     """What `find` can do besides."""
 
     audit: int = setting(
@@ -109,7 +118,7 @@ class Finding(Measuring):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deduplicating(Measuring):
+class Deduplicating(Searching):
     """What `dedup` can do besides."""
 
     keep: str = setting(

@@ -48,7 +48,15 @@ def find(source: Any, settings: Settings, finding: Finding, running: Running) ->
         )
     with _run(source, settings, running) as (read, engine, skipped):
         measure = finding.measure or Jaccard.of(settings)
-        found = pipeline.find(read, measure, settings, engine, skipped, audited=finding.audit)
+        found = pipeline.find(
+            read,
+            measure,
+            settings,
+            engine,
+            skipped,
+            audited=finding.audit,
+            unique_ids=finding.unique_ids,
+        )
     found = replace(found, origin=origin_of(source, running, read))
     return found.with_difference() if finding.difference else found
 
@@ -67,7 +75,9 @@ def dedup(
         read.drops_unreadable = deduplicating.unreadable == "drop"
         measure = deduplicating.measure or Jaccard.of(settings)
         digests = read.keep_digests() if getattr(read, "is_folder", False) else {}
-        clean = pipeline.dedup(read, measure, settings, engine, skipped, rule)
+        clean = pipeline.dedup(
+            read, measure, settings, engine, skipped, rule, unique_ids=deduplicating.unique_ids
+        )
     return replace(clean, origin=origin_of(source, running, read), digests=digests)
 
 

@@ -9,11 +9,13 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearly.arguments import Reading
 from nearly.arrays import numbers_of
+from nearly.documents.place import has_places, keys, located
 from nearly.results import Origin
 from nearly.sources import Skipped, Source
 from nearly.sources.kept import Kept, KeptPart
@@ -38,6 +40,7 @@ def origin_of(given: Any, reading: Reading, source: Any) -> Origin | None:
         encoding=reading.encoding,
         # Files are known by a look at them; a query would have to run once more.
         stamp=source.stamp() if isinstance(source, Source) and source.size else None,
+        names=source.part_names() if isinstance(source, Source) else None,
     )
 
 
@@ -54,18 +57,19 @@ def _place(given: Any) -> str | list[str] | None:
     return None
 
 
-def rows_reader(source: Source, removed: pa.Array) -> Callable[[], Iterator[pa.RecordBatch]]:
-    """Every row of the source but those of the removed documents, which are given by id."""
-    return _KeptById(source, removed)
+def rows_reader(source: Source, removed: pa.Table) -> Callable[[], Iterator[pa.RecordBatch]]:
+    """Every row of the source but those of the removed documents."""
+    return _KeptByName(source, removed)
 
 
-class _KeptById:
+class _KeptByName:
     """The clean copy of a source that is read again when it is asked for."""
 
-    def __init__(self, source: Source, removed: pa.Array) -> None:
+    def __init__(self, source: Source, removed: pa.Table) -> None:
         self.schema = source.schema
         self._source = source
-        self._removed = removed
+        self._by_place = has_places(removed)
+        self._removed = keys(removed, "id").combine_chunks()
 
     def __call__(self) -> Iterator[pa.RecordBatch]:
         return self._kept()
@@ -76,15 +80,17 @@ class _KeptById:
 
     @cached_property
     def _kept(self) -> Kept:
-        rows: dict[Any, int] = {}
+        rows = [np.empty(0, np.int64)]
         for batch in _documents(self._source):
-            chosen = batch.filter(pc.is_in(batch.column("id"), self._removed))
-            places = zip(
-                chosen.column("id").to_pylist(), numbers_of(chosen.column("row")), strict=True
-            )
-            for name, row in places:
-                rows.setdefault(name, int(row))
-        return self._source.kept(np.sort(np.array(list(rows.values()), np.int64)))
+            here = numbers_of(batch.column("row"))
+            is_removed = pc.is_in(self._names(batch, here), self._removed)
+            rows.append(here[is_removed.to_numpy(zero_copy_only=False)])
+        return self._source.kept(np.concatenate(rows))
+
+    def _names(self, batch: pa.RecordBatch, rows: npt.NDArray[np.int64]) -> pa.Array:
+        if not self._by_place:
+            return batch.column("id")
+        return located(self._source.stretches(), rows).keys()
 
 
 def _documents(source: Source) -> Iterator[pa.RecordBatch]:

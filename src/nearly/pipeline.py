@@ -28,13 +28,16 @@ def find(
     skipped: Skipped,
     *,
     audited: int = 0,
+    unique_ids: bool = False,
 ) -> Found:
     """Every pair at least as near as the threshold, and the clusters they form.
 
     `audited` documents are searched exactly afterwards, to prove how much was found.
+    `unique_ids`: an id that repeats is an error.
     """
     banding = choose_banding(measure, settings)
     corpus = engine.load(source, measure, settings, banding, skipped, keep=None)
+    check_ids(corpus, unique=unique_ids)
     near = engine.near_pairs(corpus, banding, hubs=0)
     found = engine.found(corpus, near)
     audit = engine.audit(corpus, near, audited) if audited else None
@@ -63,10 +66,13 @@ def dedup(
     engine: Engine[HeldCorpus, HeldPairs],
     skipped: Skipped,
     keep: Keep,
+    *,
+    unique_ids: bool = False,
 ) -> Deduplicated:
     """One survivor of each cluster; every removed document is compared with its survivor."""
     banding = choose_banding(measure, settings)
     corpus = engine.load(source, measure, settings, banding, skipped, keep=keep)
+    check_ids(corpus, unique=unique_ids)
     near = engine.near_pairs(corpus, banding, hubs=HUBS)
     cleaned = engine.cleaned(corpus, near, keep)
     return Deduplicated(
@@ -78,6 +84,7 @@ def dedup(
             **statistics(corpus, near, skipped, banding),
             seconds=engine.progress.seconds(),
             removed=cleaned.removed_count,
+            below=cleaned.below,
             clusters=cleaned.cluster_count,
             hubs=HUBS,
             source=source.facts(),
@@ -86,6 +93,12 @@ def dedup(
         read_kept=cleaned.read_kept,
         read_texts=engine.text_reader(corpus),
     )
+
+
+def check_ids(corpus: Corpus, *, unique: bool) -> None:
+    """Refuse ids that repeat, if they have to be unique."""
+    if unique and corpus.counts.repeated_ids:
+        raise corpus.first_repeat().error()
 
 
 @cache
@@ -110,6 +123,8 @@ def statistics(
         "skipped": len(skipped),
         "empty": corpus.counts.empty,
         "copies": corpus.counts.copies,
+        "repeated_ids": corpus.counts.repeated_ids or None,
+        "sharing_ids": corpus.counts.sharing_ids or None,
         "k": corpus.settings.text.k,
         "method": corpus.choice.method,
         "why": corpus.choice.why,

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearly.arrays import column_of
+from nearly.documents.place import keys
 from nearly.measures.pair import Pairs
 from nearly.stages.cluster import cluster
 
@@ -22,20 +23,20 @@ def recut(pairs: pa.Table, members: pa.Table, threshold: float) -> tuple[pa.Tabl
     `members` are the clusters of all pairs.
     """
     high = pairs.filter(pc.greater_equal(pairs["similarity"], threshold))
-    ids = members["id"].combine_chunks().take(_in_order(pairs, members))
+    in_order = members.take(_in_order(pairs, members))
+    known = keys(in_order, "id").combine_chunks()
     near = Pairs(
-        first=_numbers(high["id_a"], ids),
-        second=_numbers(high["id_b"], ids),
+        first=_numbers(keys(high, "id_a"), known),
+        second=_numbers(keys(high, "id_b"), known),
         nearness=high["similarity"].to_numpy(),
     )
     nothing = np.empty(0, np.uint32)
-    order = np.arange(len(ids), dtype=np.uint32)
+    order = np.arange(len(known), dtype=np.uint32)
     clusters = cluster(near, nothing, nothing, order, "components")
-    columns = [
-        ids.take(column_of(clusters.members)),
-        column_of(clusters.numbers),
-        column_of(clusters.weakest(near, 1.0)[clusters.numbers]),
-    ]
+    weakest = clusters.weakest(near, 1.0)[clusters.numbers]
+    now = {"cluster": column_of(clusters.numbers), "weakest": column_of(weakest)}
+    found = in_order.take(column_of(clusters.members))
+    columns = [now.get(name, found[name]) for name in found.column_names]
     return high, pa.table(columns, schema=members.schema), clusters.count
 
 
@@ -46,7 +47,8 @@ def _in_order(pairs: pa.Table, members: pa.Table) -> pa.Array:
     order too, and the first one of them is the first of a pair. So a member that is never the first
     of a pair stands after the last one before it in its cluster that is.
     """
-    first = pc.index_in(pairs["id_a"], members["id"].combine_chunks()).to_numpy()
+    known = keys(members, "id").combine_chunks()
+    first = pc.index_in(keys(pairs, "id_a"), known).to_numpy()
     places, seen = np.unique(first, return_index=True)
     rank = np.full(members.num_rows, -1, np.int64)
     rank[places] = seen
@@ -55,5 +57,5 @@ def _in_order(pairs: pa.Table, members: pa.Table) -> pa.Array:
     return column_of(order)
 
 
-def _numbers(column: pa.ChunkedArray, ids: pa.Array) -> npt.NDArray[np.uint32]:
-    return pc.index_in(column, ids).to_numpy().astype(np.uint32)  # type: ignore[no-any-return]
+def _numbers(column: pa.ChunkedArray, known: pa.Array) -> npt.NDArray[np.uint32]:
+    return pc.index_in(column, known).to_numpy().astype(np.uint32)  # type: ignore[no-any-return]

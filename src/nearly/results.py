@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from nearly.errors import EngineError, MissingError, SettingsError
+from nearly.errors import EngineError, SettingsError
 from nearly.tabular import Tabular
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from nearly.documents.lookup import TextReader
     from nearly.plans.link import Chosen
     from nearly.plans.plan import Plan
     from nearly.settings import Settings
@@ -27,8 +28,6 @@ __all__ = ["Comparison", "Deduplicated", "Found", "Origin", "Statistics"]
 
 #: Arrow's on one machine; a lazy frame where the documents lie on many.
 Table: TypeAlias = Any
-#: From ids to texts, read from the source again; an id that is not there is left out.
-ReadTexts: TypeAlias = Callable[[Iterable[Any]], Mapping[Any, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +38,8 @@ class Statistics:
     skipped: int
     empty: int  # documents without a shingle
     copies: int  # documents whose text came before
+    repeated_ids: int | None = None  # ids that several documents have, if there are any
+    sharing_ids: int | None = None  # documents that have one of these
     k: int | Literal["auto"]  # auto where the measure has no shingles
     method: str  # exact or lsh
     why: str  # this method was taken
@@ -50,6 +51,7 @@ class Statistics:
     seconds: Mapping[str, float]  # by stage
     pairs: int | None = None
     removed: int | None = None
+    below: int | None = None  # removed documents that are below the threshold to their survivor
     clusters: int
     hubs: int | None = None  # documents of a large bucket that all others are compared with
     audit: Audit | None = None
@@ -71,6 +73,7 @@ class Origin:
     lines: bool = False
     encoding: str | None = None
     stamp: str | None = None  # changes when the files do
+    names: list[str] | None = None  # what the tables call the files, by their order
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -78,7 +81,7 @@ class Found(Tabular):
     """Verified pairs and the clusters they form.
 
     `pairs`: id_a, id_b, similarity; `clusters`: id, cluster, weakest (the least similar verified
-    pair inside); `skipped`: record, reason.
+    pair inside); `skipped`: record, reason. Where ids repeat, file and row stand beside each id.
     """
 
     pairs: Table
@@ -87,7 +90,7 @@ class Found(Tabular):
     settings: Settings
     statistics: Statistics
     read_top: Callable[[], pa.Table]
-    read_texts: ReadTexts | None = None
+    read_texts: TextReader | None = None
     origin: Origin | None = None
 
     @cached_property
@@ -118,16 +121,24 @@ class Found(Tabular):
         places = [n for n in self.top.column_names if n.startswith(("start_", "marks_"))]
         return self.top.drop_columns(places)
 
-    def text(self, id: Any) -> str:  # noqa: A002 - the name that users know
-        """The text of one document, read again from where it came from."""
-        return self.texts([id])[0]
+    def text(self, id: Any, *, file: str | None = None, row: int | None = None) -> str:  # noqa: A002
+        """The text of one document, read again from where it came from.
+
+        Where several documents have the id, `row`, and `file` if there are several, say which.
+        """
+        from nearly.documents.lookup import text_of
+
+        return text_of(_readable(self.read_texts), id, file, row)
 
     def texts(self, ids: Sequence[Any]) -> list[str]:
         """The texts of some documents, in the order of the ids; the source is read once."""
-        return _texts(self.read_texts, ids)
+        from nearly.documents.lookup import texts_of
+
+        return texts_of(_readable(self.read_texts), ids)
 
     def with_difference(self) -> Found:
         """The same, with a column `difference` in the pairs: what kind of difference there is."""
+        from nearly.documents.lookup import named_pairs
         from nearly.text.table import with_difference
 
         if _is_lazy(self.pairs):
@@ -135,9 +146,9 @@ class Found(Tabular):
                 "difference reads texts again on one machine, and these pairs lie on Spark; "
                 "leave it out, or ask for found.top, which says it of the most similar pairs"
             )
-        return replace(
-            self, pairs=with_difference(self.pairs, lambda ids: _texts(self.read_texts, ids))
-        )
+        named = named_pairs(_readable(self.read_texts), self.pairs)
+        pairs = with_difference(self.pairs, named.first, named.second, named.read)
+        return replace(self, pairs=pairs)
 
     def at(self, threshold: float) -> Found:
         """The pairs that reach a higher threshold and their clusters, without running again.
@@ -192,7 +203,8 @@ class Found(Tabular):
 class Deduplicated(Tabular):
     """A clean collection: what was kept, and for each removed document its survivor.
 
-    `removed`: id, survivor, similarity, cluster. `kept` reads the source again.
+    `removed`: id, survivor, similarity, cluster; where ids repeat, file and row of both. `kept`
+    reads the source again.
     """
 
     removed: Table
@@ -202,7 +214,7 @@ class Deduplicated(Tabular):
     statistics: Statistics
     schema: pa.Schema
     read_kept: Callable[[], Any]  # batches, or a lazy frame
-    read_texts: ReadTexts | None = None
+    read_texts: TextReader | None = None
     origin: Origin | None = None
     #: Of a folder: the SHA-256 and size of each file when it was read, by id.
     digests: Mapping[str, tuple[str, int]] = field(default_factory=dict)
@@ -231,9 +243,14 @@ class Deduplicated(Tabular):
         """The removed documents, each with its survivor, as an Arrow table."""
         return _collected(self.removed)
 
-    def text(self, id: Any) -> str:  # noqa: A002 - the name that users know
-        """The text of one document, read again from where it came from."""
-        return _texts(self.read_texts, [id])[0]
+    def text(self, id: Any, *, file: str | None = None, row: int | None = None) -> str:  # noqa: A002
+        """The text of one document, read again from where it came from.
+
+        Where several documents have the id, `row`, and `file` if there are several, say which.
+        """
+        from nearly.documents.lookup import text_of
+
+        return text_of(_readable(self.read_texts), id, file, row)
 
     def write(self, path: str | Path, *, force: bool = False) -> None:
         """Write the clean copy to a file or, if its name has no ending, file by file to a folder.
@@ -301,19 +318,13 @@ def _collected(table: Table) -> pa.Table:
     return table.toArrow() if _is_lazy(table) else table
 
 
-def _texts(read_texts: ReadTexts | None, ids: Sequence[Any]) -> list[str]:
+def _readable(read_texts: TextReader | None) -> TextReader:
     if read_texts is None:
         raise EngineError(
             "the texts cannot be read again, for they were given as an object of another process. "
             "Give them: nearly.open(folder, source=...)"
         )
-    texts = read_texts(ids)
-    for name in ids:
-        if name not in texts:
-            raise MissingError(
-                f"there is no document with the id {name!r}; give an id as it is in the tables"
-            )
-    return [texts[name] for name in ids]
+    return read_texts
 
 
 def _at_least(pairs: pa.Table, threshold: float) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from nearly.arguments import Running
-from nearly.documents.lookup import read_texts
+from nearly.documents.lookup import Placed, SourceTexts, TextReader
+from nearly.documents.place import Place
 from nearly.errors import MissingError, SourceError
 from nearly.origin import rows_reader
 from nearly.result_folder import read_result
@@ -38,8 +40,10 @@ def open(folder: str | Path, *, source: Any = None) -> Found | Deduplicated:  # 
         "settings": Settings.from_dict(members["settings"]),
         "statistics": _statistics(members["statistics"]),
         "origin": origin,
-        "read_texts": documents and _texts(documents),
     }
+    if documents is not None:
+        ids_repeat = shared["statistics"].repeated_ids is not None
+        shared["read_texts"] = _LateTexts(documents, ids_repeat)
     if members["kind"] == "found":
         return Found(pairs=tables["pairs"], read_top=lambda: tables["top"], **shared)
     removed = tables["removed"]
@@ -75,6 +79,7 @@ def _documents(origin: Origin | None, given: Any) -> Callable[[], Source] | None
             encoding=origin.encoding,
         )
         source = reopened(known if given is None else given, columns)
+        source.rename_parts(origin.names or [])
         if given is None and origin.stamp not in (None, source.stamp()):
             raise SourceError(
                 f"{source.name} changed after the result was saved, and texts may be others. "
@@ -85,8 +90,23 @@ def _documents(origin: Origin | None, given: Any) -> Callable[[], Source] | None
     return reopen
 
 
-def _texts(documents: Callable[[], Source]) -> Callable[[Iterable[Any]], dict[Any, str]]:
-    return lambda ids: read_texts(documents(), Skipped(), ids)
+@dataclass(frozen=True)
+class _LateTexts:
+    """Texts of a source that is opened when they are asked for."""
+
+    documents: Callable[[], Source]
+    ids_repeat: bool
+
+    def by_id(self, ids: Iterable[Any]) -> dict[Any, list[Placed]]:
+        """See `TextReader`."""
+        return self._texts().by_id(ids)
+
+    def by_place(self, places: Iterable[Place]) -> dict[Place, str]:
+        """See `TextReader`."""
+        return self._texts().by_place(places)
+
+    def _texts(self) -> TextReader:
+        return SourceTexts(self.documents(), Skipped(), self.ids_repeat)
 
 
 def _kept(documents: Callable[[], Source] | None, removed: pa.Table) -> Callable[[], Any]:
@@ -96,6 +116,6 @@ def _kept(documents: Callable[[], Source] | None, removed: pa.Table) -> Callable
                 "the clean copy is read from the documents, which were given as an object of "
                 "another process. Give them: nearly.open(folder, source=...)."
             )
-        return rows_reader(documents(), removed["id"].combine_chunks())()
+        return rows_reader(documents(), removed)()
 
     return read

@@ -6,7 +6,7 @@ from zero. Ids come back at the end.
 
 import pyarrow as pa
 
-__all__ = ["CLUSTERS", "DOCUMENTS", "PAIRS", "REMOVED", "SKIPPED", "shaped"]
+__all__ = ["CLUSTERS", "DOCUMENTS", "PAIRS", "PLACES_OF", "REMOVED", "SKIPPED", "shaped"]
 
 #: What a source gives: `row` counts every row of the source, skipped ones too.
 DOCUMENTS = pa.schema(
@@ -54,16 +54,32 @@ REMOVED = pa.schema(
 )
 
 
-def shaped(schema: pa.Schema, id_type: pa.DataType, value: str = "similarity") -> pa.Schema:
+#: The columns of ids, and where the file and the row of each stand, in tables of ids that repeat.
+PLACES_OF = {
+    "id": ("file", "row"),
+    "id_a": ("file_a", "row_a"),
+    "id_b": ("file_b", "row_b"),
+    "survivor": ("survivor_file", "survivor_row"),
+}
+
+
+def shaped(
+    schema: pa.Schema,
+    id_type: pa.DataType,
+    value: str = "similarity",
+    *,
+    with_places: bool = False,
+) -> pa.Schema:
     """The same schema with ids of the source's type, and the column that a measure's values have.
 
-    `value` is similarity or distance.
+    `value` is similarity or distance. `with_places`, each id has its file and row.
     """
-    ids = ("id", "id_a", "id_b", "survivor")
     names = {"similarity": value}
-    return pa.schema(
-        [
-            f.with_type(id_type) if f.name in ids else f.with_name(names.get(f.name, f.name))
-            for f in schema
-        ]
-    )
+    fields = [
+        f.with_type(id_type) if f.name in PLACES_OF else f.with_name(names.get(f.name, f.name))
+        for f in schema
+    ]
+    ids = [f.name for f in schema if f.name in PLACES_OF] if with_places else []
+    for file, row in map(PLACES_OF.__getitem__, ids):
+        fields += [pa.field(file, pa.string()), pa.field(row, pa.int64(), nullable=False)]
+    return pa.schema(fields)

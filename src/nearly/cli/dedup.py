@@ -29,6 +29,7 @@ PLAN = Path("nearly-plan.json")
 @click.command(cls=Command)
 @shared.source_argument
 @shared.source_options
+@shared.setting("Source", "--unique-ids")
 @shared.text_options
 @shared.search_options
 @shared.signature_options
@@ -148,7 +149,7 @@ def dedup(
         with engine.at_work():
             report.print_json(_members(result))
     if not quiet:
-        report.say_summary(result, outcome)
+        report.say_summary(result, "\n".join([outcome, *_chained(result)]))
     report.say_skipped(result.skipped, result.statistics.skipped, skipped)
     return report.ending(result.statistics.skipped)
 
@@ -285,6 +286,18 @@ def _removed(result: Deduplicated) -> str:
     statistics = result.statistics
     clusters = count(statistics.clusters, "cluster")
     return f"{count(len(result), 'document')} removed from {clusters}"
+
+
+def _chained(result: Deduplicated) -> list[str]:
+    """What is removed though it is not similar enough to what stays for it."""
+    below = result.statistics.below
+    if not below:
+        return []
+    documents, whose = ("document is", "its") if below == 1 else ("documents are", "their")
+    return [
+        f"{below:,} removed {documents} below {result.settings.threshold:g} to {whose} survivor, "
+        "linked by others in a chain; --cluster leader keeps such documents"
+    ]
 
 
 def _members(result: Deduplicated) -> dict[str, Any]:

@@ -24,6 +24,7 @@ __all__ = ["find"]
 @click.command(cls=Command)
 @shared.source_argument
 @shared.source_options
+@shared.setting("Source", "--unique-ids")
 @shared.text_options
 @shared.search_options
 @shared.setting("Search", "--all-pairs")

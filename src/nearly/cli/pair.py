@@ -25,16 +25,25 @@ def print_pairs(pairs: Sequence[Mapping[str, Any]], file: TextIO) -> None:
     from rich.console import Console
 
     console = Console(file=file, highlight=False)
-    names = [one_line(str(pair[name])) for pair in pairs for name in ("id_a", "id_b")]
+    names = [_name(pair, side) for pair in pairs for side in "ab"]
     name_width = min(max(map(cell_len, names), default=0), max(_LEAST, console.width // 3))
     text_width = max(_LEAST, console.width - _NUMBER - name_width - 2 * len(_GAP))
     for pair in pairs:
         texts = _texts(pair, text_width, colour=has_colour(console))
         margins = (short(pair["similarity"]), " " * _NUMBER)
-        for margin, name, text in zip(margins, ("id_a", "id_b"), texts, strict=True):
-            shown = _cut_left(one_line(str(pair[name])), name_width)
+        for margin, side, text in zip(margins, "ab", texts, strict=True):
+            shown = _cut_left(_name(pair, side), name_width)
             console.print(_line(margin, shown, text), soft_wrap=True)
         console.print(_summary(pair, console.width), soft_wrap=True)
+
+
+def _name(pair: Mapping[str, Any], side: str) -> str:
+    """The id and, where ids repeat, the place."""
+    name = one_line(str(pair[f"id_{side}"]))
+    if f"row_{side}" not in pair:
+        return name
+    file = pair[f"file_{side}"]
+    return one_line(f"{name} ({'row ' if file is None else f'{file}:'}{pair[f'row_{side}']})")
 
 
 def _line(margin: str, name: str, text: Text) -> Text:

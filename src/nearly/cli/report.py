@@ -50,7 +50,7 @@ def say_summary(result: Found | Deduplicated, outcome: str) -> None:
     if not statistics.documents + statistics.skipped:
         say("no documents")
         return
-    for line in (_read(statistics), *outcome.splitlines(), _method(result)):
+    for line in (_read(statistics), *_ids(statistics), *outcome.splitlines(), _method(result)):
         say(line)
     for line in _decided(statistics.source or {}):
         say(line)
@@ -67,6 +67,16 @@ def _read(statistics: Statistics) -> str:
     if statistics.copies:
         line += f", {count(statistics.copies, 'exact copy', 'exact copies')}"
     return line
+
+
+def _ids(statistics: Statistics) -> Iterator[str]:
+    if statistics.repeated_ids:
+        repeat = "id repeats" if statistics.repeated_ids == 1 else "ids repeat"
+        documents = count(statistics.sharing_ids or 0, "document")
+        yield (
+            f"{statistics.repeated_ids:,} {repeat}, over {documents}; "
+            "tables have the file and row of each document"
+        )
 
 
 def _decided(source: Mapping[str, Any]) -> Iterator[str]:

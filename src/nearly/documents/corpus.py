@@ -5,17 +5,19 @@ some of them so.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearly.documents.place import Place, Places
+from nearly.errors import SourceError
 from nearly.measures.base import Measure
 from nearly.measures.number import Documents
 from nearly.settings import Settings
 
-__all__ = ["Contenders", "Corpus", "Counts", "Named"]
+__all__ = ["Contenders", "Corpus", "Counts", "Labelled", "Named", "Repeat"]
 
 
 class Contenders(Protocol):
@@ -39,11 +41,22 @@ class Contenders(Protocol):
         """Characters of these documents' texts, in the given order."""
 
 
-class Named(Protocol):
-    """Documents that can be shown."""
+class Labelled(Protocol):
+    """Documents that can be named."""
+
+    @property
+    def ids_repeat(self) -> bool:
+        """Whether an id may stand for several documents, so that places have to be told too."""
 
     def ids(self, documents: Documents) -> pa.Array:
         """The ids of these documents, in the given order."""
+
+    def places(self, documents: Documents) -> Places:
+        """Where these documents stand, in the given order."""
+
+
+class Named(Labelled, Protocol):
+    """Documents that can be shown."""
 
     def texts(self, documents: Documents) -> pa.LargeStringArray:
         """The texts of these documents, in the given order."""
@@ -75,7 +88,24 @@ class Corpus(Contenders, Named, Protocol):
 class Counts:
     """What was read."""
 
-    documents: int  # but for the repeated ones
+    documents: int
     empty: int  # documents without a shingle
     copies: int  # documents whose text came before
-    repeated: int  # documents whose id came before
+    repeated_ids: int  # ids that several documents have
+    sharing_ids: int  # documents that have one of these
+
+
+class Repeat(NamedTuple):
+    """An id that came before, and where it stands first and then."""
+
+    id: Any
+    first: Place
+    then: Place
+
+    def error(self) -> SourceError:
+        """What is said to those who asked for unique ids."""
+        return SourceError(
+            f"the id {self.id!r} stands twice: in {self.first}, and in {self.then}. Ids have to be "
+            "unique here. Change one of them, name another column of ids, or leave unique_ids "
+            "(--unique-ids) out: both documents are compared then."
+        )

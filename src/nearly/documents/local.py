@@ -12,8 +12,9 @@ import pyarrow as pa
 from nearly import _kernels
 from nearly.arrays import column_of, narrowed, numbers_of, take_strings, widened
 from nearly.documents.budget import Budget
-from nearly.documents.corpus import Counts
+from nearly.documents.corpus import Counts, Repeat
 from nearly.documents.identity import id_digests
+from nearly.documents.place import Places, Stretch, located
 from nearly.documents.readable import Readable, Skips
 from nearly.documents.spool import ColumnStore, RowStore, TextStore
 from nearly.measures.base import Measure, Signed, Weighed
@@ -26,13 +27,12 @@ __all__ = ["LocalCorpus", "Reading"]
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """Which documents stand for others, and which do not take part."""
+    """Which documents stand for others, and which have nothing to compare."""
 
     representatives: Documents  # the first of each text
     copies: Documents  # documents whose text came before
     originals: Documents  # the representative of each of them
     empty: Documents  # documents with nothing to compare
-    repeated: Documents  # documents whose id came before
 
 
 class Reading:
@@ -97,10 +97,12 @@ class Reading:
                 store.clear()
 
     def finish(self, measure: Measure, settings: Settings, choice: Choice) -> "LocalCorpus":
-        """All documents are in: who is empty, whose id came before, who is a copy of whom."""
+        """All documents are in: who is empty, who is a copy of whom, and which ids repeat."""
         sizes = np.concatenate([np.empty(0, np.uint32), *self._sizes])
-        roles = _roles(sizes, self._digests.all(), _is_again(self._id_digests, len(sizes)))
-        self._digests.clear()
+        roles = _roles(sizes, self._digests.all())
+        later, earlier = _same(self._id_digests.all())
+        for store in (self._digests, self._id_digests):
+            store.clear()
         return LocalCorpus(
             source=self.source,
             nothing_skipped=self._nothing_skipped,
@@ -108,6 +110,9 @@ class Reading:
             settings=measure.decided(settings),
             choice=choice,
             roles=roles,
+            later=later,
+            earlier=earlier,
+            stretches=tuple(self.source.stretches()),
             sizes=sizes,
             text_store=self._texts,
             id_store=self._ids,
@@ -128,6 +133,9 @@ class LocalCorpus:
     settings: Settings
     choice: Choice
     roles: Roles
+    later: Documents  # documents whose id came before
+    earlier: Documents  # the first document of that id
+    stretches: tuple[Stretch, ...]
     sizes: npt.NDArray[np.uint32]
     text_store: TextStore
     id_store: TextStore | RowStore
@@ -157,13 +165,24 @@ class LocalCorpus:
     @cached_property
     def counts(self) -> Counts:
         """How many documents of each kind there are."""
-        repeated = len(self.roles.repeated)
+        ids = len(np.unique(self.earlier))
         return Counts(
-            documents=len(self) - repeated,
+            documents=len(self),
             empty=len(self.roles.empty),
             copies=len(self.copies),
-            repeated=repeated,
+            repeated_ids=ids,
+            sharing_ids=ids + len(self.later),
         )
+
+    @property
+    def ids_repeat(self) -> bool:
+        """Whether an id stands for several documents."""
+        return len(self.later) > 0
+
+    def first_repeat(self) -> Repeat:
+        """The first id that came before, of those that repeat."""
+        both = np.array([self.earlier[0], self.later[0]])
+        return Repeat(self.ids(both)[0].as_py(), *self.places(both).to_list())
 
     @property
     def is_in_memory(self) -> bool:
@@ -176,6 +195,11 @@ class LocalCorpus:
         if isinstance(self.id_store, TextStore):
             return narrowed(take_strings(self.id_store.take(sought), places))
         return column_of(self.id_store.take(sought)[places, 0])
+
+    def places(self, documents: Documents) -> Places:
+        """Where these documents stand, in the given order."""
+        sought, (places,) = different(documents)
+        return located(self.stretches, self.rows(sought)).take(places)
 
     def texts(self, documents: Documents) -> pa.LargeStringArray:
         """The texts of these documents, in the given order."""
@@ -204,31 +228,23 @@ def _id_store(id_type: pa.DataType, budget: Budget, folder: Path) -> TextStore |
     return TextStore(budget, folder)
 
 
-def _roles(
-    sizes: npt.NDArray[np.uint32],
-    digests: npt.NDArray[np.uint64],
-    is_again: npt.NDArray[np.bool_],
-) -> Roles:
-    valid = np.flatnonzero((sizes > 0) & ~is_again).astype(np.uint32)
+def _roles(sizes: npt.NDArray[np.uint32], digests: npt.NDArray[np.uint64]) -> Roles:
+    valid = np.flatnonzero(sizes > 0).astype(np.uint32)
     first = valid[_kernels.first_seen(_some(digests, valid))]
     is_copy = first != valid
     return Roles(
         representatives=valid[~is_copy],
         copies=valid[is_copy],
         originals=first[is_copy],
-        empty=np.flatnonzero((sizes == 0) & ~is_again).astype(np.uint32),
-        repeated=np.flatnonzero(is_again).astype(np.uint32),
+        empty=np.flatnonzero(sizes == 0).astype(np.uint32),
     )
 
 
-def _is_again(id_digests: RowStore, count: int) -> npt.NDArray[np.bool_]:
-    """Whether each document's id came before; none did where ids were not checked."""
-    digests = id_digests.all()
-    id_digests.clear()
-    if len(digests) == 0:
-        return np.zeros(count, bool)
-    again: npt.NDArray[np.bool_] = _kernels.first_seen(digests) != np.arange(count)
-    return again
+def _same(id_digests: npt.NDArray[np.uint64]) -> tuple[Documents, Documents]:
+    """Documents whose id came before, and the first of each id; none where ids are unique."""
+    first = _kernels.first_seen(id_digests)
+    is_later = first != np.arange(len(first))
+    return np.flatnonzero(is_later).astype(np.uint32), first[is_later].astype(np.uint32)
 
 
 def _some(rows: npt.NDArray[np.uint64], chosen: Documents) -> npt.NDArray[np.uint64]:

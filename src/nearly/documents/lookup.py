@@ -1,42 +1,170 @@
-"""Texts looked up by id, in the source itself: nothing is held between a run and a question."""
+"""Texts looked up in the source itself: nothing is held between a run and a question."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import pyarrow as pa
 
+from nearly.arrays import column_of, numbers_of
+from nearly.documents.place import Place, Places, located, place_list
 from nearly.documents.readable import Readable, Skips
+from nearly.errors import MissingError, SourceError
 
-__all__ = ["read_texts", "texts_in"]
+__all__ = [
+    "NamedPairs",
+    "Placed",
+    "SourceTexts",
+    "TextReader",
+    "named_pairs",
+    "rows_at",
+    "rows_of_ids",
+    "text_of",
+    "texts_of",
+]
 
-
-def read_texts(source: Readable, skipped: Skips, ids: Iterable[Any]) -> dict[Any, str]:
-    """The texts of documents with these ids; the source is read up to the last of them.
-
-    Where an id stands twice, its first document counts, as in a run. `skipped` is a list of the
-    kind that the source fills; nothing is added to it.
-    """
-    wanted = set(ids)
-    found: dict[Any, str] = {}
-    for batch in source.documents(skipped.another()):
-        if len(found) == len(wanted):
-            break
-        for name, text in texts_in(batch, wanted).items():
-            found.setdefault(name, text)
-    return found
+#: How many places the error of an id that repeats tells.
+MOST_TOLD = 3
 
 
-def texts_in(batch: pa.RecordBatch, wanted: set[Any]) -> dict[Any, str]:
-    """The texts of a batch whose ids are wanted."""
+class Placed(NamedTuple):
+    """A text, and where it stands."""
+
+    place: Place
+    text: str
+
+
+class TextReader(Protocol):
+    """Texts of a source that is read again; what is not there is left out."""
+
+    def by_id(self, ids: Iterable[Any]) -> dict[Any, list[Placed]]:
+        """All documents of each id, in the order of the source."""
+
+    def by_place(self, places: Iterable[Place]) -> dict[Place, str]:
+        """The text of each place."""
+
+
+@dataclass(frozen=True)
+class SourceTexts:
+    """Reads a source on this machine up to the last text that is asked for."""
+
+    source: Readable
+    skipped: Skips  # of the kind that the source fills; nothing is added to it
+    ids_repeat: bool
+
+    def by_id(self, ids: Iterable[Any]) -> dict[Any, list[Placed]]:
+        """See `TextReader`."""
+        wanted = set(ids)
+        found: dict[Any, list[Placed]] = {}
+        for batch in self.source.documents(self.skipped.another()):
+            some = rows_of_ids(batch, wanted)
+            if some.num_rows:
+                texts = zip(self._places(some).to_list(), some["text"].to_pylist(), strict=True)
+                for name, placed in zip(some["id"].to_pylist(), texts, strict=True):
+                    found.setdefault(name, []).append(Placed(*placed))
+            if len(found) == len(wanted) and not self.ids_repeat:
+                break
+        return found
+
+    def by_place(self, places: Iterable[Place]) -> dict[Place, str]:
+        """See `TextReader`."""
+        wanted = set(places)
+        found: dict[Place, str] = {}
+        for batch in self.source.documents(self.skipped.another()):
+            found.update(rows_at(batch, self._places(batch), wanted))
+            if len(found) == len(wanted):
+                break
+        return found
+
+    def _places(self, batch: pa.RecordBatch) -> Places:
+        return located(self.source.stretches(), numbers_of(batch.column("row")))
+
+
+def rows_of_ids(batch: pa.RecordBatch, wanted: set[Any]) -> pa.RecordBatch:
+    """The rows of a batch whose ids are wanted."""
     import pyarrow.compute as pc
 
     ids = batch.column("id")
     try:
         known = pa.array(sorted(wanted, key=str), ids.type)
     except (pa.ArrowException, TypeError):
-        return {}  # no id here is of such a type
-    rows = batch.filter(pc.is_in(ids, known))
-    texts: dict[Any, str] = {}
-    for name, text in zip(rows.column("id").to_pylist(), rows.column("text"), strict=True):
-        texts.setdefault(name, text.as_py())
-    return texts
+        return batch.slice(0, 0)  # no id here is of such a type
+    return batch.filter(pc.is_in(ids, known))
+
+
+def rows_at(
+    batch: pa.RecordBatch, places: Places, wanted: set[Place]
+) -> Iterator[tuple[Place, str]]:
+    """The texts of a batch that stand at wanted places."""
+    here = np.array([place in wanted for place in places.to_list()], bool)
+    chosen = np.flatnonzero(here)
+    texts = batch.column("text").take(column_of(chosen)).to_pylist()
+    yield from zip(places.take(chosen).to_list(), texts, strict=True)
+
+
+def text_of(reader: TextReader, name: Any, file: str | None, row: int | None) -> str:
+    """The text of the one document of this id, or of the one that stands there."""
+    found = reader.by_id([name]).get(name, [])
+    there = [
+        placed
+        for placed in found
+        if (file is None or placed.place.file == file) and (row is None or placed.place.row == row)
+    ]
+    if found and not there:
+        raise MissingError(
+            f"the id {name!r} stands in {_told(found)}, and not in {Place(file, row or 0)}; "
+            "give file and row as they are in the tables"
+        )
+    return _only(name, there)
+
+
+def texts_of(reader: TextReader, ids: Sequence[Any]) -> list[str]:
+    """The texts of these ids, of which each has one document."""
+    found = reader.by_id(ids)
+    return [_only(name, found.get(name, [])) for name in ids]
+
+
+def _only(name: Any, found: Sequence[Placed]) -> str:
+    if not found:
+        raise MissingError(
+            f"there is no document with the id {name!r}; give an id as it is in the tables"
+        )
+    if len(found) > 1:
+        row = found[-1].place
+        named = "" if row.file is None else f"file={row.file!r}, "
+        raise SourceError(
+            f"{len(found):,} documents have the id {name!r}: {_told(found)}. Say which one, as in "
+            f"text({name!r}, {named}row={row.row})."
+        )
+    return found[0].text
+
+
+def _told(found: Sequence[Placed]) -> str:
+    more = len(found) - MOST_TOLD
+    told = ", ".join(str(placed.place) for placed in found[:MOST_TOLD])
+    return told + (f" and {more:,} more" if more > 0 else "")
+
+
+@dataclass(frozen=True)
+class NamedPairs:
+    """The documents of pairs as ids or, where these repeat, as places; and what reads them."""
+
+    first: Sequence[Any]
+    second: Sequence[Any]
+    read: Callable[[Sequence[Any]], list[str]]
+
+
+def named_pairs(reader: TextReader, pairs: pa.Table) -> NamedPairs:
+    """What names the documents of a table of pairs."""
+    first, second = (place_list(pairs, column) for column in ("id_a", "id_b"))
+    if first is None or second is None:
+        a, b = (pairs[column].to_pylist() for column in ("id_a", "id_b"))
+        return NamedPairs(a, b, partial(texts_of, reader))
+    return NamedPairs(first, second, partial(_texts_at, reader))
+
+
+def _texts_at(reader: TextReader, places: Sequence[Place]) -> list[str]:
+    found = reader.by_place(places)
+    return [found[place] for place in places]

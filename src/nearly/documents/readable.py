@@ -7,12 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearly.documents.place import Stretch
 from nearly.errors import UnreadableError
 
-__all__ = ["REPEATED", "Readable", "Skips", "nothing_read"]
-
-#: Why a document is skipped whose id another one had before it.
-REPEATED = "the id came before: ids must be unique"
+__all__ = ["Readable", "Skips", "nothing_read"]
 
 #: How many reasons the error of a source without a document tells.
 MOST_TOLD = 3
@@ -62,6 +60,9 @@ class Readable(Protocol):
 
     def kept(self, removed: npt.NDArray[np.int64]) -> Callable[[], Iterator[pa.RecordBatch]]:
         """The rows but those, which are given by number in ascending order."""
+
+    def stretches(self) -> Sequence[Stretch]:
+        """What the rows belong to that `documents` has given since it was called last."""
 
     def facts(self) -> dict[str, Any]:
         """What was decided about it: columns, encodings, files that were left."""

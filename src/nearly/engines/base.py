@@ -5,13 +5,14 @@ engine in these verbs only, and hands on what it does not open: a corpus, and th
 found in it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
-from nearly.documents.corpus import Counts
+from nearly.documents.corpus import Counts, Repeat
+from nearly.documents.lookup import TextReader
 from nearly.documents.readable import Readable, Skips
 from nearly.measures.base import Measure
 from nearly.progress import Stopwatch
@@ -21,13 +22,10 @@ from nearly.stages.survivor import Keep
 from nearly.tuning.banding import Banding
 from nearly.tuning.method import Choice
 
-__all__ = ["Cleaned", "Corpus", "Engine", "Found", "NearPairs", "TextReader"]
+__all__ = ["Cleaned", "Corpus", "Engine", "Found", "NearPairs"]
 
 #: Arrow's on one machine; a lazy frame where the documents lie on many.
 Table = Any
-
-#: From ids to texts, read from the source again; an id that is not there is left out.
-TextReader = Callable[[Iterable[Any]], dict[Any, str]]
 
 
 class Corpus(Protocol):
@@ -48,6 +46,9 @@ class Corpus(Protocol):
     @property
     def counts(self) -> Counts:
         """How many documents of each kind there are."""
+
+    def first_repeat(self) -> Repeat:
+        """The first id that came before, of those that repeat."""
 
 
 class NearPairs(Protocol):
@@ -82,6 +83,7 @@ class Cleaned:
     removed: Table
     clusters: Table
     removed_count: int
+    below: int  # removed documents that are not as near to their survivor as the threshold asks
     cluster_count: int
     read_kept: Callable[[], Any]  # the source again, without the rows of removed documents
 
@@ -107,8 +109,7 @@ class Engine(Protocol[HeldCorpus, HeldPairs]):
     ) -> HeldCorpus:
         """Read and hold documents, sign them where that is the method; find the copies.
 
-        Those whose id came before are skipped, and listed. With `keep`, clusters are all that
-        will be asked for.
+        With `keep`, clusters are all that will be asked for.
         """
 
     def near_pairs(self, corpus: HeldCorpus, banding: Banding, *, hubs: int) -> HeldPairs:
@@ -127,4 +128,4 @@ class Engine(Protocol[HeldCorpus, HeldPairs]):
         """What an exact search of this many documents says of the pairs that were found."""
 
     def text_reader(self, corpus: HeldCorpus) -> TextReader:
-        """What looks up texts by id later, without holding the corpus."""
+        """What looks up texts by id or place later, without holding the corpus."""

@@ -18,9 +18,9 @@ from nearly import _kernels
 from nearly.arrays import spans
 from nearly.documents.budget import Budget
 from nearly.documents.local import LocalCorpus, Reading
-from nearly.documents.lookup import read_texts
-from nearly.documents.readable import REPEATED, Readable, Skips, nothing_read
-from nearly.engines.base import Cleaned, Found, TextReader
+from nearly.documents.lookup import SourceTexts, TextReader
+from nearly.documents.readable import Readable, Skips, nothing_read
+from nearly.engines.base import Cleaned, Found
 from nearly.measures.base import Measure, Weighed
 from nearly.measures.number import Documents
 from nearly.measures.pair import Block, Nearness, Packed, Pairs, gather, join_pairs, split_pairs
@@ -107,8 +107,6 @@ class LocalEngine:
             reading.forget_weighed()
             self._weigh(reading, reading.chunks(), decided, decided, choice, banding)
         corpus = reading.finish(decided, settings, choice)
-        for name in corpus.ids(corpus.roles.repeated):
-            skipped.add(f"id {name}", REPEATED)
         if len(corpus) == 0 and len(skipped):
             raise nothing_read(source, skipped)
         return corpus
@@ -275,6 +273,7 @@ class LocalEngine:
             removed=table.removed_table(corpus, removed, corpus.measure, id_type),
             clusters=table.cluster_table(corpus, clusters, near.pairs, corpus.measure, id_type),
             removed_count=len(removed),
+            below=removed.below(corpus.measure.threshold(corpus.settings)),
             cluster_count=clusters.count,
             # Holds on to the source and to row numbers, not to the corpus.
             read_kept=source.kept(rows),
@@ -288,7 +287,7 @@ class LocalEngine:
 
     def text_reader(self, corpus: LocalCorpus) -> TextReader:
         """Reads the source again, up to the last text that is asked for."""
-        return partial(read_texts, corpus.source, corpus.nothing_skipped)
+        return SourceTexts(corpus.source, corpus.nothing_skipped, ids_repeat=corpus.ids_repeat)
 
     def _map(
         self, function: Callable[[Given], Made], items: Iterable[Given], width: int | None = None

@@ -7,10 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearly.documents.place import has_places, keys
 from nearly.errors import MissingError, SourceError
 from nearly.evaluation.agreement import Fraction, Linkage, Whole
 
-__all__ = ["Linked", "link"]
+__all__ = ["Linked", "link", "names_places"]
 
 PAIR = ("id_a", "id_b")
 CLUSTER = ("id", "cluster")
@@ -29,12 +30,19 @@ class Linked:
     unknown: Sequence[str]
 
 
+def names_places(found: pa.Table, gold: pa.Table) -> bool:
+    """Whether both tables know documents by file and row, for ids that repeat."""
+    return has_places(found) and has_places(gold)
+
+
 def link(found: pa.Table, gold: pa.Table, documents: pa.ChunkedArray | None = None) -> Linked:
     """Number the documents of both tables, and of `documents`, all ids that exist.
 
-    Without `documents`, those exist that occur in either table.
+    Where both tables have places beside their ids, documents are known by these, and `documents`
+    has to be their keys. Without `documents`, those exist that occur in either table.
     """
-    ours, theirs = _Rows(found, "what was found"), _Rows(gold, "the truth")
+    by_place = names_places(found, gold)
+    ours, theirs = _Rows(found, "what was found", by_place), _Rows(gold, "the truth", by_place)
     if documents is None:
         ids = pc.unique(pa.chunked_array([*ours.chunks(), *theirs.chunks()], pa.large_string()))
         return Linked(found=ours.linkage(ids), gold=theirs.linkage(ids), unknown=[])
@@ -52,8 +60,8 @@ def link(found: pa.Table, gold: pa.Table, documents: pa.ChunkedArray | None = No
 class _Rows:
     """A table of pairs or clusters, whose ids are strings."""
 
-    def __init__(self, table: pa.Table, name: str) -> None:
-        self._table, self._name = table, name
+    def __init__(self, table: pa.Table, name: str, by_place: bool) -> None:
+        self._table, self._name, self._by_place = table, name, by_place
         self._columns = _columns_of(table, name)
         for column in self._columns:
             nulls = table[column].null_count
@@ -77,7 +85,7 @@ class _Rows:
         kept = np.ones(self._table.num_rows, bool)
         for column in self._id_columns():
             kept &= pc.is_in(column, value_set=ids).to_numpy()
-        return _Rows(self._table.filter(pa.array(kept)), self._name)
+        return _Rows(self._table.filter(pa.array(kept)), self._name, self._by_place)
 
     def linkage(self, ids: pa.Array) -> Linkage:
         """The rows over documents that are numbered as their ids stand here."""
@@ -85,12 +93,14 @@ class _Rows:
         if self._columns == PAIR:
             return Linkage.of_pairs(first, second[0], len(ids), self._similarity())
         clusters = self._table["cluster"].cast(pa.large_string())
-        self._check_once(first, ids)
-        return Linkage.of_clusters(first, _numbers(clusters, pc.unique(clusters)), len(ids))
+        numbers = _numbers(clusters, pc.unique(clusters))
+        self._check_once(first, numbers, ids)
+        return Linkage.of_clusters(first, numbers, len(ids))
 
     def _id_columns(self) -> list[pa.ChunkedArray]:
         names = PAIR if self._columns == PAIR else CLUSTER[:1]
-        return [self._table[name].cast(pa.large_string()) for name in names]
+        told = [keys(self._table, name) if self._by_place else self._table[name] for name in names]
+        return [column.cast(pa.large_string()) for column in told]
 
     def _similarity(self) -> Fraction | None:
         if "similarity" not in self._table.column_names:
@@ -109,12 +119,16 @@ class _Rows:
             )
         return similarity
 
-    def _check_once(self, members: Whole, ids: pa.Array) -> None:
-        if len(members) and np.bincount(members).max() > 1:
-            twice = ids[int(np.bincount(members).argmax())].as_py()
+    def _check_once(self, members: Whole, clusters: Whole, ids: pa.Array) -> None:
+        """Documents of one id may share a cluster, but the id cannot be in two."""
+        memberships = np.unique(np.stack([members, clusters]), axis=1)
+        counts = np.bincount(memberships[0])
+        if len(members) and counts.max() > 1:
+            twice = ids[int(counts.argmax())].as_py()
             raise SourceError(
-                f"in {self._name}, {twice!r} stands in more than one row, and a document has "
-                "one cluster. Keep one of the rows."
+                f"in {self._name}, {twice!r} stands in more than one cluster, and a document has "
+                "one. Keep one of the rows; or, if documents share the id, give both tables the "
+                "columns file and row."
             )
 
 

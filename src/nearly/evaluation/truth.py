@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from nearly.arrays import numbers_of
+from nearly.documents.place import located
 from nearly.errors import MissingError, SettingsError
 from nearly.evaluation import agreement
 from nearly.evaluation.agreement import Evaluation, Linkage
-from nearly.evaluation.linkage import link
+from nearly.evaluation.linkage import link, names_places
 from nearly.remnant import scratch
 from nearly.sources import Skipped, open_source, read_table
 
@@ -36,7 +38,8 @@ def evaluate(
 
     Arguments:
         found: What `find` returned; or an Arrow table, a table file or a SQL query with the columns
-            id_a, id_b and perhaps similarity, or id and cluster.
+            id_a, id_b and perhaps similarity, or id and cluster. Where ids repeat and both tables
+            have file_a, row_a, file_b and row_b, or file and row, these tell documents apart.
         gold: The truth: such a table.
         documents: The source in which pairs were found. Without it, the documents are those that
             occur in either table.
@@ -48,7 +51,8 @@ def evaluate(
         raise SettingsError("id and text are about documents, and none are given. Give them too.")
     with scratch() as place:
         ours, theirs = _table(found, place), _table(gold, place)
-        ids = None if documents is None else _ids_of(documents, id, text, place)
+        by_place = names_places(ours, theirs)
+        ids = None if documents is None else _names_of(documents, id, text, place, by_place)
         linked = link(ours, theirs, ids)
     if thresholds and linked.found.similarity is None:
         raise MissingError(
@@ -77,8 +81,13 @@ def _table(given: Any, folder: Path) -> pa.Table:
     return given if isinstance(given, pa.Table) else given.to_arrow()
 
 
-def _ids_of(given: Any, id_: str | None, text: str | None, folder: Path) -> pa.ChunkedArray:
-    """The ids of a source, as `find` names them."""
+def _names_of(
+    given: Any, id_: str | None, text: str | None, folder: Path, by_place: bool
+) -> pa.ChunkedArray:
+    """The ids of a source, as `find` names them; or the keys of their places."""
     source = open_source(given, id=id_, text=text, temporary=folder)
     batches = source.documents(Skipped())
-    return pa.chunked_array([batch["id"] for batch in batches], source.id_type)
+    if not by_place:
+        return pa.chunked_array([batch["id"] for batch in batches], source.id_type)
+    places = (located(source.stretches(), numbers_of(batch["row"])) for batch in batches)
+    return pa.chunked_array([some.keys() for some in places], pa.string())

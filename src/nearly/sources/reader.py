@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.arrays import spans, string_array, truths_of, whole_numbers
+from nearly.documents.place import Stretch
 from nearly.errors import SourceError, UnreadableError
 from nearly.schemas import DOCUMENTS, shaped
 from nearly.sources.column import Choice, as_numbers, cast, check_column, text_of
@@ -112,10 +113,19 @@ class Reading:
                 kept &= ~self._is_unreadable(piece)
             yield piece.batch if kept.all() else piece.batch.filter(truths_of(kept))
 
-    def count_rows(self, parts: Sequence[Part]) -> int:
-        """How many rows there are to be read."""
-        pieces = self._read(parts, list(self.choice.texts), Skipped(), Ledger())
-        return sum(piece.batch.num_rows for piece in pieces)
+    def count_rows(self, parts: Sequence[Part]) -> list[int]:
+        """How many rows of each part there are to be read."""
+        ledger = Ledger()
+        for _ in self._read(parts, list(self.choice.texts), Skipped(), ledger):
+            pass
+        return ledger.rows
+
+    def stretches(self, parts: Sequence[Part], rows: Sequence[int]) -> list[Stretch]:
+        """Where rows stand that are counted through these parts, of which each has so many."""
+        return [
+            Stretch(part.name if part.given else None, part.first + FIRST[part.noun], count)
+            for part, count in zip(parts, rows, strict=False)  # the last ones may be yet to come
+        ]
 
     def check_also(self, also: str) -> None:
         """Refuse a column that cannot come along."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearly.documents.place import Stretch
 from nearly.errors import UnreadableError
 from nearly.sources.blocks.block import Block, blocks_of
 from nearly.sources.blocks.fingerprint import stamp_of
@@ -102,6 +103,20 @@ class Source:
         )
         if not isinstance(self._parts[0], TextFilesPart):  # which reads each file at once
             self.check_unchanged(self._parts)
+
+    def part_names(self) -> list[str]:
+        """What its parts are called, in messages and in tables."""
+        return [part.name for part in self._parts]
+
+    def rename_parts(self, names: Sequence[str]) -> None:
+        """Call its parts as they were called before, from another folder or by other paths."""
+        if len(names) == len(self._parts):
+            for part, name in zip(self._parts, names, strict=True):
+                part.name = name
+
+    def stretches(self) -> list[Stretch]:
+        """What the rows belong to that `documents` has given since it was called last."""
+        return self._reading.stretches(self._parts, self._ledger.rows)
 
     def keep_digests(self) -> Mapping[str, tuple[str, int]]:
         """The SHA-256 and size of each file of a folder, by id, filled as it is read."""

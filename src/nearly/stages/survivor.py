@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +56,10 @@ class Removed:
 
     def __len__(self) -> int:
         return len(self.documents)
+
+    def below(self, threshold: Fraction) -> int:
+        """How many are not as near to their survivor as that: others link them, in a chain."""
+        return int((self.nearness < float(threshold)).sum())
 
 
 def rank(corpus: Contenders, near: Pairs, keep: Keep) -> Documents:

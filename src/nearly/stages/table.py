@@ -9,36 +9,46 @@ import pyarrow as pa
 
 from nearly import schemas
 from nearly.arrays import column_of
-from nearly.documents.corpus import Named
+from nearly.documents.corpus import Labelled, Named
 from nearly.measures.base import Measure
+from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Pairs
 from nearly.stages.cluster import Clusters
 from nearly.stages.survivor import Removed
 from nearly.text.table import excerpt_columns
 
-__all__ = ["best", "cluster_table", "pair_table", "read_top", "removed_table"]
+__all__ = ["best", "cluster_table", "pair_table", "place_columns", "read_top", "removed_table"]
 
 TOP = 20
 
 
-def pair_table(corpus: Named, pairs: Pairs, measure: Measure, id_type: pa.DataType) -> pa.Table:
+def pair_table(corpus: Labelled, pairs: Pairs, measure: Measure, id_type: pa.DataType) -> pa.Table:
     """See `schemas.PAIRS`."""
-    shown = column_of(measure.shown(pairs.nearness))
-    columns = [corpus.ids(pairs.first), corpus.ids(pairs.second), shown]
-    return pa.table(columns, schema=schemas.shaped(schemas.PAIRS, id_type, measure.value))
+    columns = [
+        corpus.ids(pairs.first),
+        corpus.ids(pairs.second),
+        column_of(measure.shown(pairs.nearness)),
+        *place_columns(corpus, id_a=pairs.first, id_b=pairs.second).values(),
+    ]
+    return pa.table(columns, schema=_shaped(schemas.PAIRS, corpus, measure, id_type))
 
 
 def cluster_table(
-    corpus: Named, clusters: Clusters, near: Pairs, measure: Measure, id_type: pa.DataType
+    corpus: Labelled, clusters: Clusters, near: Pairs, measure: Measure, id_type: pa.DataType
 ) -> pa.Table:
     """See `schemas.CLUSTERS`."""
     weakest = measure.shown(clusters.weakest(near, measure.same))[clusters.numbers]
-    columns = [corpus.ids(clusters.members), column_of(clusters.numbers), column_of(weakest)]
-    return pa.table(columns, schema=schemas.shaped(schemas.CLUSTERS, id_type, measure.value))
+    columns = [
+        corpus.ids(clusters.members),
+        column_of(clusters.numbers),
+        column_of(weakest),
+        *place_columns(corpus, id=clusters.members).values(),
+    ]
+    return pa.table(columns, schema=_shaped(schemas.CLUSTERS, corpus, measure, id_type))
 
 
 def removed_table(
-    corpus: Named, removed: Removed, measure: Measure, id_type: pa.DataType
+    corpus: Labelled, removed: Removed, measure: Measure, id_type: pa.DataType
 ) -> pa.Table:
     """See `schemas.REMOVED`."""
     columns = [
@@ -46,8 +56,25 @@ def removed_table(
         corpus.ids(removed.survivors),
         column_of(measure.shown(removed.nearness)),
         column_of(removed.clusters),
+        *place_columns(corpus, id=removed.documents, survivor=removed.survivors).values(),
     ]
-    return pa.table(columns, schema=schemas.shaped(schemas.REMOVED, id_type, measure.value))
+    return pa.table(columns, schema=_shaped(schemas.REMOVED, corpus, measure, id_type))
+
+
+def place_columns(corpus: Labelled, **documents: Documents) -> dict[str, pa.Array]:
+    """Where the documents of each column of ids stand; nothing where ids do not repeat."""
+    if not corpus.ids_repeat:
+        return {}
+    columns: dict[str, pa.Array] = {}
+    for ids, some in documents.items():
+        columns |= zip(schemas.PLACES_OF[ids], corpus.places(some), strict=True)
+    return columns
+
+
+def _shaped(
+    schema: pa.Schema, corpus: Labelled, measure: Measure, id_type: pa.DataType
+) -> pa.Schema:
+    return schemas.shaped(schema, id_type, measure.value, with_places=corpus.ids_repeat)
 
 
 def read_top(

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nearly.text.difference import Difference, difference
 from nearly.text.kind import fingerprint, kind_of_fingerprints
@@ -23,16 +22,21 @@ MARKS: Final = pa.list_(pa.struct([("start", pa.int32()), ("stop", pa.int32())])
 
 
 def with_difference(
-    pairs: pa.Table, read_texts: Callable[[Sequence[Any]], Sequence[str]]
+    pairs: pa.Table,
+    first: Sequence[Any],
+    second: Sequence[Any],
+    read_texts: Callable[[Sequence[Any]], Sequence[str]],
 ) -> pa.Table:
-    """The pairs with a column `difference`; no more is held of a text than its fingerprint."""
-    columns = [pairs["id_a"].combine_chunks(), pairs["id_b"].combine_chunks()]
-    ids = pc.unique(pa.chunked_array(columns)).to_pylist()
+    """The pairs with a column `difference`; no more is held of a text than its fingerprint.
+
+    `first` and `second` are the documents of each pair, as `read_texts` takes them.
+    """
+    documents = list(dict.fromkeys([*first, *second]))
     known: dict[Any, bytes] = {}
-    for start in range(0, len(ids), AT_ONCE):
-        some = ids[start : start + AT_ONCE]
+    for start in range(0, len(documents), AT_ONCE):
+        some = documents[start : start + AT_ONCE]
         known.update(zip(some, map(fingerprint, read_texts(some)), strict=True))
-    ends = zip(pairs["id_a"].to_pylist(), pairs["id_b"].to_pylist(), strict=True)
+    ends = zip(first, second, strict=True)
     kinds = [kind_of_fingerprints(known[a], known[b]) for a, b in ends]
     return pairs.append_column("difference", pa.array(kinds, pa.string()))
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import SparkSession
 
-__all__ = ["blocks_of", "fingerprint_of", "narrowed"]
+__all__ = ["blocks_of", "fingerprint_of", "first_rows", "narrowed"]
 
 #: Bytes of files in a block: a task has something to do, and its texts can be held.
 LEAST_BLOCK, LARGEST_BLOCK = 2**20, 2**26
@@ -82,9 +82,12 @@ def quoted(name: str) -> str:
 
 def _with_first_rows(blocks: RDD[Block]) -> RDD[Block]:
     """Ids are row numbers: each block is told where it begins."""
-    counts = blocks.map(_count_rows).collect()
-    starts = [0, *itertools.accumulate(counts)]
-    return each(partial(_starting, starts), blocks, numbered=True)
+    return each(partial(_starting, first_rows(blocks)), blocks, numbered=True)
+
+
+def first_rows(blocks: RDD[Block]) -> list[int]:
+    """Where each block begins, if rows are counted through all of them."""
+    return [0, *itertools.accumulate(blocks.map(_count_rows).collect())]
 
 
 def _count_rows(block: Any) -> int:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from nearly.documents.corpus import Counts
+import numpy as np
+
+from nearly.documents.corpus import Counts, Repeat
 from nearly.documents.readable import Skips
+from nearly.engines.spark.exchange import met
+from nearly.engines.spark.partition import copy, lookup, number
 from nearly.engines.spark.partition.copy import Repeats
+from nearly.engines.spark.partition.number import Numbers
 from nearly.engines.spark.partition.signed_block import Block, Plan
 from nearly.engines.spark.partition.verification import Near
 from nearly.measures.base import Measure
@@ -51,6 +56,21 @@ class SparkCorpus:
     def partitions(self) -> int:
         """How many blocks, and so partitions, there are."""
         return self.blocks.getNumPartitions()
+
+    def look_up(self, documents: Numbers) -> lookup.Few:
+        """Ids and texts of a few documents; only their blocks are read."""
+        wanted = np.unique(number.blocks_of(documents)).tolist()
+        step = partial(lookup.look_up, self.nothing_skipped, documents)
+        there = met(self.blocks, self.repeats).mapPartitionsWithIndex(step)
+        return lookup.few(there.context.runJob(there, list, wanted), self.plan)
+
+    def first_repeat(self) -> Repeat:
+        """The first id that came before, of those that repeat."""
+        firsts = self.repeats.map(copy.first_repeat).collect()
+        then, first = min(found for found in firsts if found is not None)
+        shown = self.look_up(np.array([first, then]))
+        both = np.arange(2, dtype=np.uint32)
+        return Repeat(shown.ids(both)[0].as_py(), *shown.places(both).to_list())
 
 
 @dataclass(frozen=True, kw_only=True)

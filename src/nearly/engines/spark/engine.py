@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearly.documents.lookup import Placed, TextReader
+from nearly.documents.place import Place
 from nearly.documents.readable import Skips
-from nearly.engines.base import Cleaned, Found, TextReader
+from nearly.engines.base import Cleaned, Found
 from nearly.engines.spark import outcome
 from nearly.engines.spark.corpus import SparkCorpus, SparkPairs
-from nearly.engines.spark.exchange import each, kept
+from nearly.engines.spark.exchange import each, kept, met
 from nearly.engines.spark.loader import load
 from nearly.engines.spark.near_pair import near_pairs
 from nearly.engines.spark.partition import copy, lookup, search
@@ -102,21 +105,32 @@ class SparkEngine:
 
     def text_reader(self, corpus: SparkCorpus) -> TextReader:
         """Every block is asked for the texts that it has."""
-        blocks, skipped = corpus.blocks, corpus.nothing_skipped
-
-        def read(ids: Iterable[Any]) -> dict[Any, str]:
-            found: dict[Any, str] = {}
-            step = partial(lookup.look_up_ids, skipped, set(ids))
-            for texts in blocks.mapPartitions(step).collect():
-                for name, text in texts.items():
-                    found.setdefault(name, text)
-            return found
-
-        return read
+        return _BlockTexts(met(corpus.blocks, corpus.repeats), corpus.nothing_skipped)
 
     def _begin(self, stage: str) -> None:
         self.progress.stage(stage, None)
         self._session.sparkContext.setJobDescription(f"nearly: {stage}")
+
+
+@dataclass(frozen=True)
+class _BlockTexts:
+    """Texts of blocks, which are read where they are."""
+
+    states: RDD[lookup.Known]
+    skipped: Skips
+
+    def by_id(self, ids: Iterable[Any]) -> dict[Any, list[Placed]]:
+        """See `TextReader`."""
+        found: dict[Any, list[Placed]] = {}
+        step = partial(lookup.look_up_ids, self.skipped, set(ids))
+        for name, placed in self.states.mapPartitions(step).collect():
+            found.setdefault(name, []).append(placed)
+        return found
+
+    def by_place(self, places: Iterable[Place]) -> dict[Place, str]:
+        """See `TextReader`."""
+        step = partial(lookup.look_up_places, self.skipped, set(places))
+        return dict(self.states.mapPartitions(step).collect())
 
 
 def _drawn_texts(

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from nearly.documents.block import SignedBlock, Tally, identity_of
 from nearly.documents.corpus import Counts
 from nearly.documents.folder import Folder, fingerprint
+from nearly.documents.place import Stretch
 from nearly.documents.readable import Skips, nothing_read
-from nearly.engines.spark.block import blocks_of, fingerprint_of, narrowed
+from nearly.engines.spark.block import blocks_of, fingerprint_of, first_rows, narrowed
 from nearly.engines.spark.corpus import SparkCorpus
-from nearly.engines.spark.exchange import deliver, each, kept, met, send
+from nearly.engines.spark.exchange import deliver, each, kept, send
 from nearly.engines.spark.partition import copy, signed_block
-from nearly.engines.spark.partition.copy import Digests, Repeats
+from nearly.engines.spark.partition.copy import Repeats
 from nearly.engines.spark.partition.signed_block import Plan
 from nearly.measures.base import Measure
 from nearly.settings import Settings
@@ -62,9 +63,10 @@ def load(
     total = _sum(tallies)
     if total.documents == 0 and len(skipped):
         raise nothing_read(source, skipped)
-    repeats, again, copies = _repeats(signed, plan)
-    if sum(again):
-        _list(met(signed, repeats), copy.listed_ids, again, skipped)
+    repeats, copies, repeated_ids, later = _repeats(signed, plan)
+    if repeated_ids:
+        plan = plan._replace(with_places=True)
+        repeats = _with_stretches(source, blocks, repeats)
     choice = choose_method(
         settings,
         total.documents,
@@ -76,10 +78,11 @@ def load(
         settings=plan.measure.decided(settings),
         choice=choice,
         counts=Counts(
-            documents=total.documents - sum(again),
-            empty=_count_empty(signed, repeats) if sum(again) else total.empty,
+            documents=total.documents,
+            empty=total.empty,
             copies=copies,
-            repeated=sum(again),
+            repeated_ids=repeated_ids,
+            sharing_ids=repeated_ids + later,
         ),
         source=source,
         plan=plan,
@@ -122,28 +125,28 @@ def _sign(blocks: RDD[Any], plan: Plan) -> tuple[Plan, RDD[SignedBlock], list[Ta
     return plan, signed, [tally for tally, _ in found]
 
 
-def _repeats(signed: RDD[SignedBlock], plan: Plan) -> tuple[RDD[Repeats], list[int], int]:
-    """Who came later in each block; how many by id in each, and how many by text in all."""
+def _repeats(signed: RDD[SignedBlock], plan: Plan) -> tuple[RDD[Repeats], int, int, int]:
+    """Who came later in each block; how many by text, how many ids repeat, how many came later."""
     partitions = signed.getNumPartitions()
     step = partial(copy.digests_of, check_ids=plan.check_ids, partitions=partitions)
-    repeats = kept(_back_in_blocks(deliver(send(step, signed, numbered=True), partitions)))
+    there = deliver(send(step, signed, numbered=True), partitions)
+    repeats = kept(each(copy.repeats, deliver(send(copy.first_of_each, there), partitions)))
     counts = repeats.map(copy.count_repeats).collect()
-    again = [by_id for by_id, _ in counts]
-    if sum(again):  # A text that was repeated with its id is no one's original.
-        texts = partial(copy.text_digests_of, partitions=partitions)
-        there = deliver(send(texts, signed, repeats, numbered=True), partitions)
-        repeats = kept(each(copy.with_texts, repeats, _back_in_blocks(there)))
-        counts = repeats.map(copy.count_repeats).collect()
-    return repeats, again, sum(by_text for _, by_text in counts)
+    later, copies = map(sum, zip(*counts, strict=True))
+    repeated = sum(there.map(copy.count_repeated_ids).collect()) if later else 0
+    return repeats, copies, repeated, later
 
 
-def _back_in_blocks(there: RDD[list[Digests]]) -> RDD[Repeats]:
-    """Later documents of equal digests, in their blocks."""
-    return each(copy.repeats, deliver(send(copy.first_of_each, there), there.getNumPartitions()))
+def _with_stretches(source: Any, blocks: RDD[Any], repeats: RDD[Repeats]) -> RDD[Repeats]:
+    """The same, with what rows belong to: a file, or all of a frame."""
+    starts = first_rows(blocks) if hasattr(source, "frame") else []
+    step = partial(copy.with_stretches, starts=starts)
+    return kept(each(step, repeats, each(_stretches, blocks), numbered=True))
 
 
-def _count_empty(signed: RDD[SignedBlock], repeats: RDD[Repeats]) -> int:
-    return sum(each(copy.count_empty, signed, repeats, numbered=True).collect())
+def _stretches(block: Any) -> Sequence[Stretch]:
+    found: Sequence[Stretch] = block.stretches()
+    return found
 
 
 def _sum(tallies: Sequence[Tally]) -> Tally:

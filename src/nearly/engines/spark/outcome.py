@@ -15,9 +15,8 @@ from nearly.engines.spark.component import connect
 from nearly.engines.spark.corpus import SparkCorpus, SparkPairs
 from nearly.engines.spark.exchange import deliver, each, kept, send
 from nearly.engines.spark.near_pair import texts_travel
-from nearly.engines.spark.partition import group, lookup, number, row
+from nearly.engines.spark.partition import group, lookup, row
 from nearly.engines.spark.partition.group import Group
-from nearly.engines.spark.partition.number import Numbers
 from nearly.engines.spark.partition.row import Tables
 from nearly.engines.spark.session.result_frame import frame_of
 from nearly.schemas import CLUSTERS, PAIRS, REMOVED, shaped
@@ -77,10 +76,13 @@ def cleaned(
     gone = send(partial(row.removed_rows, names=names), clusters)
     tables, counts = _in_order(corpus, gone, {"removed": REMOVED})
     removed = each(partial(row.table, name="removed"), tables)
+    threshold = corpus.measure.threshold(corpus.settings)
+    below = partial(row.count_below, measure=corpus.measure, threshold=threshold)
     return Cleaned(
         removed=_frame(session, corpus, removed, REMOVED),
         clusters=_frame(session, corpus, clusters, CLUSTERS),
         removed_count=_rows(counts, "removed"),
+        below=sum(removed.map(below).collect()),
         cluster_count=cluster_count,
         read_kept=_kept(session, corpus, removed),
     )
@@ -120,7 +122,12 @@ def _rows(counts: Sequence[Mapping[str, tuple[int, int]]], table: str) -> int:
 
 
 def _shaped(corpus: SparkCorpus, schema: pa.Schema) -> pa.Schema:
-    return shaped(schema, corpus.plan.id_type, corpus.measure.value)
+    return shaped(
+        schema,
+        corpus.plan.id_type,
+        corpus.measure.value,
+        with_places=corpus.plan.with_places,
+    )
 
 
 def _placed(schema: pa.Schema) -> pa.Schema:
@@ -153,15 +160,7 @@ def _top(corpus: SparkCorpus, near: SparkPairs, pairs: RDD[bytes]) -> Callable[[
         if not len(near):
             step = partial(lookup.best_of_rows, measure=corpus.measure)
             best = lookup.top_pairs(pairs.map(step).collect())
-        shown = _look_up(corpus, np.unique(np.concatenate(best[:2])))
+        shown = corpus.look_up(np.unique(np.concatenate(best[:2])))
         return read_top(shown, shown.renumbered(best), corpus.measure, corpus.plan.id_type)()
 
     return read
-
-
-def _look_up(corpus: SparkCorpus, documents: Numbers) -> lookup.Few:
-    """Ids and texts of a few documents; only their blocks are read."""
-    wanted = np.unique(number.blocks_of(documents)).tolist()
-    step = partial(lookup.look_up, corpus.nothing_skipped, documents)
-    there = corpus.blocks.mapPartitionsWithIndex(step)
-    return lookup.few(there.context.runJob(there, list, wanted), corpus.plan.id_type)

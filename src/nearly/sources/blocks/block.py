@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearly.documents.place import Stretch
 from nearly.sources.file_state import FileState, check_unchanged
 from nearly.sources.part import Cut, Part
 from nearly.sources.reader import Reading
@@ -70,7 +71,12 @@ class Block:
         """How many rows it has, skipped ones too; it is read for that where it must be."""
         if self._known_rows is not None:
             return self._known_rows
-        return self.reading.count_rows(self.parts)
+        return sum(self.reading.count_rows(self.parts))
+
+    def stretches(self) -> list[Stretch]:
+        """Where its rows stand; it is read for that where it has several parts."""
+        counts = self.reading.count_rows(self.parts) if len(self.parts) > 1 else [0]
+        return self.reading.stretches(self.parts, counts)
 
     def starting_at(self, first_row: int) -> "Block":
         """The same block, told where it stands in the source."""

@@ -80,6 +80,7 @@ class _CarriedPart(Part):
         self, origin: Part, schema: pa.Schema, first: int, rows: "_Written", notes: _Notes
     ) -> None:
         self.name = origin.name
+        self.given = origin.given
         self.noun = origin.noun
         self.steady = origin.steady
         self.schema = schema

@@ -1,6 +1,6 @@
 """Documents of the same id, or of the same text, brought together: who came first?"""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -8,25 +8,23 @@ import numpy.typing as npt
 
 from nearly import _kernels
 from nearly.documents.block import SignedBlock
-from nearly.documents.readable import REPEATED, Skips
+from nearly.documents.place import Stretch
 from nearly.engines.spark.partition.number import Numbers, blocks_of, by_target, numbered
-from nearly.engines.spark.partition.signed_block import names
 
 __all__ = [
     "Copies",
     "Digests",
     "Repeats",
     "Returned",
-    "count_empty",
+    "count_repeated_ids",
     "count_repeats",
     "digests_of",
     "first_of_each",
+    "first_repeat",
     "is_representative",
-    "listed_ids",
     "repeats",
     "representatives",
-    "text_digests_of",
-    "with_texts",
+    "with_stretches",
 ]
 
 Kind = Literal["id", "text"]
@@ -56,10 +54,14 @@ class Returned(NamedTuple):
 
 
 class Repeats(NamedTuple):
-    """The documents of a block whose id came before, and those whose text did."""
+    """The documents of a block whose id came before, and those whose text did.
+
+    Where ids repeat anywhere, it is told what the rows of the block belong to.
+    """
 
     ids: Copies
     texts: Copies
+    stretches: Sequence[Stretch] = ()
 
 
 def digests_of(
@@ -70,15 +72,6 @@ def digests_of(
     if check_ids:
         yield from _sent("id", signed.id_digests, documents, partitions)
     valid = signed.sizes > 0
-    yield from _sent("text", signed.digests[valid], documents[valid], partitions)
-
-
-def text_digests_of(
-    number: int, signed: SignedBlock, known: Repeats, *, partitions: int
-) -> Iterator[tuple[int, Digests]]:
-    """Texts once more, without those whose id came before."""
-    documents = numbered(number, signed.rows)
-    valid = (signed.sizes > 0) & ~np.isin(documents, known.ids.documents)
     yield from _sent("text", signed.digests[valid], documents[valid], partitions)
 
 
@@ -94,11 +87,16 @@ def first_of_each(received: Sequence[Digests]) -> Iterator[tuple[int, Returned]]
     """Every document whose id or text came before, sent to its block."""
     kinds: tuple[Kind, ...] = ("id", "text")
     for kind in kinds:
-        same = [part for part in received if part.kind == kind]
+        same = _in_order(kind, received)
         if same:
-            copies = _copies(sorted(same, key=lambda part: int(part.documents[0])))
+            copies = _copies(same)
             for block, columns in by_target(blocks_of(copies.documents), *copies):
                 yield block, Returned(kind, Copies(*columns))
+
+
+def _in_order(kind: Kind, received: Sequence[Digests]) -> list[Digests]:
+    same = (part for part in received if part.kind == kind)
+    return sorted(same, key=lambda part: int(part.documents[0]))
 
 
 def _copies(in_order: Sequence[Digests]) -> Copies:
@@ -113,9 +111,12 @@ def repeats(received: Sequence[Returned]) -> Repeats:
     return Repeats(_of_kind("id", received), _of_kind("text", received))
 
 
-def with_texts(before: Repeats, now: Repeats) -> Repeats:
-    """Ids as they were found first, texts as they were found then."""
-    return Repeats(before.ids, now.texts)
+def with_stretches(
+    number: int, known: Repeats, stretches: Sequence[Stretch], *, starts: Sequence[int]
+) -> Repeats:
+    """The same, and what rows belong to; each block of a frame counts from its start."""
+    shift = starts[number] if starts else 0
+    return known._replace(stretches=[part._replace(first=part.first + shift) for part in stretches])
 
 
 def _of_kind(kind: Kind, received: Sequence[Returned]) -> Copies:
@@ -131,25 +132,22 @@ def count_repeats(known: Repeats) -> tuple[int, int]:
     return len(known.ids.documents), len(known.texts.documents)
 
 
-def count_empty(number: int, signed: SignedBlock, known: Repeats) -> int:
-    """Documents with nothing to compare, but for those whose id came before."""
-    is_repeated = np.isin(numbered(number, signed.rows), known.ids.documents)
-    return int(((signed.sizes == 0) & ~is_repeated).sum())
+def count_repeated_ids(received: Sequence[Digests]) -> int:
+    """Of the ids that met in one partition, how many several documents have."""
+    same = _in_order("id", received)
+    return len(np.unique(_copies(same).originals)) if same else 0
 
 
-def listed_ids(room: int, states: Iterable[tuple[SignedBlock, Repeats]]) -> Iterator[Skips]:
-    """Documents whose id came before, as skipped records."""
-    for signed, known in states:
-        listed = signed.skipped.another()
-        for name in names(signed, known.ids.documents):
-            listed.add(f"id {name}", REPEATED)
-        yield listed.trimmed(room)
+def first_repeat(known: Repeats) -> tuple[int, int] | None:
+    """The first document of a block whose id came before, and the document that had it."""
+    documents, originals = known.ids
+    return (int(documents[0]), int(originals[0])) if len(documents) else None
 
 
 def is_representative(number: int, signed: SignedBlock, known: Repeats) -> Chosen:
     """Which documents of a block are compared."""
-    gone = np.concatenate([known.ids.documents, known.texts.documents])
-    chosen: Chosen = (signed.sizes > 0) & ~np.isin(numbered(number, signed.rows), gone)
+    is_copy = np.isin(numbered(number, signed.rows), known.texts.documents)
+    chosen: Chosen = (signed.sizes > 0) & ~is_copy
     return chosen
 
 

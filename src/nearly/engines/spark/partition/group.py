@@ -16,12 +16,13 @@ import pyarrow as pa
 from nearly.arrays import column_of, numbers_of
 from nearly.documents.block import SignedBlock
 from nearly.documents.packet import pack, together, unpack
+from nearly.documents.place import Places
 from nearly.engines.spark.partition.bucket import Ask, Candidates
 from nearly.engines.spark.partition.component import Edges, united
 from nearly.engines.spark.partition.copy import Copies, Repeats
-from nearly.engines.spark.partition.number import Numbers, blocks_of, by_target, places_of, rows_of
+from nearly.engines.spark.partition.number import Numbers, blocks_of, by_target, places_of
 from nearly.engines.spark.partition.placement import place_of, scattered
-from nearly.engines.spark.partition.signed_block import Plan, no_labels
+from nearly.engines.spark.partition.signed_block import PLACE_COLUMNS, Plan, labels_of, no_labels
 from nearly.engines.spark.partition.verification import (
     Near,
     Texts,
@@ -85,15 +86,13 @@ def pieces(
 
     The label of a component is its first document, which may lie in another block.
     """
-    by_row, copies = unpack(signed.labels), known.texts
+    copies = known.texts
     edges = [part for part in received if isinstance(part, Edges)]
     documents = np.concatenate([np.empty(0, np.int64), *(part.documents for part in edges)])
     labels = np.concatenate([np.empty(0, np.int64), *(part.others for part in edges)])
     documents, places = np.unique(documents, return_index=True)
     targets = place_of(scattered(labels[places]), partitions)
-    rows = numbers_of(by_row.column("row"))
-    named = by_row.take(column_of(np.searchsorted(rows, rows_of(documents))))
-    batch = _as_members(named, documents)
+    batch = _as_members(labels_of(signed, documents, known.stretches), documents)
     for target, (some,) in by_target(targets, np.arange(len(documents))):
         yield target, Member(pack(batch.take(column_of(some))))
     for part in received:
@@ -138,8 +137,17 @@ class Group:
         return counts[documents]
 
     def ids(self, documents: Documents) -> pa.Array:
-        """The ids of these documents, in the given order."""
+        """See `Labelled`."""
         return self.labels.column("id").take(column_of(documents))
+
+    @property
+    def ids_repeat(self) -> bool:
+        """See `Labelled`."""
+        return PLACE_COLUMNS[0] in self.labels.schema.names
+
+    def places(self, documents: Documents) -> Places:
+        """See `Labelled`."""
+        return Places(*map(self.labels.column, PLACE_COLUMNS)).take(documents)
 
     def pairs(self, settings: Settings) -> Pairs:
         """All pairs to report, with copies."""

@@ -8,11 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from nearly.arrays import column_of, numbers_of, take_strings
-from nearly.documents.lookup import texts_in
-from nearly.documents.packet import unpack
+from nearly.documents.lookup import Placed, rows_at, rows_of_ids
+from nearly.documents.packet import together, unpack
+from nearly.documents.place import Place, Places, located
 from nearly.documents.readable import Skips
+from nearly.engines.spark.partition.copy import Repeats
 from nearly.engines.spark.partition.number import Numbers, blocks_of, numbered, places_of, rows_of
-from nearly.engines.spark.partition.signed_block import Block
+from nearly.engines.spark.partition.signed_block import PLACE_COLUMNS, Block, Plan, no_labels
 from nearly.engines.spark.partition.verification import Near
 from nearly.measures.base import Measure
 from nearly.measures.number import Documents
@@ -27,15 +29,20 @@ __all__ = [
     "few",
     "look_up",
     "look_up_ids",
+    "look_up_places",
     "top_pairs",
 ]
 
 
+#: A block, and what is known of its documents.
+Known = tuple[Block, Repeats]
+
+
 class Shown(NamedTuple):
-    """Some documents of one block."""
+    """Some documents of one block, with what labels say of them."""
 
     documents: Numbers
-    ids: pa.Array
+    labels: pa.RecordBatch
     texts: pa.LargeStringArray
 
 
@@ -44,15 +51,24 @@ class Few:
     """Documents in ascending order, known by their places."""
 
     documents: Numbers
-    all_ids: pa.Array
+    labels: pa.RecordBatch
     all_texts: pa.LargeStringArray
 
+    @property
+    def ids_repeat(self) -> bool:
+        """See `Named`."""
+        return len(self.labels.columns) > 1
+
     def ids(self, documents: Documents) -> pa.Array:
-        """See `Corpus`."""
-        return self.all_ids.take(column_of(documents))
+        """See `Named`."""
+        return self.labels.column(0).take(column_of(documents))
+
+    def places(self, documents: Documents) -> Places:
+        """See `Named`."""
+        return Places(*self.labels.columns[1:]).take(documents)
 
     def texts(self, documents: Documents) -> pa.LargeStringArray:
-        """See `Corpus`."""
+        """See `Named`."""
         return take_strings(self.all_texts, documents)
 
     def renumbered(self, pairs: Near) -> Pairs:
@@ -95,37 +111,65 @@ def best_of_rows(packed: bytes, *, measure: Measure) -> Near:
 
 
 def look_up(
-    skipped: Skips, sought: Numbers, number: int, blocks: Iterable[Block]
+    skipped: Skips, sought: Numbers, number: int, blocks: Iterable[Known]
 ) -> Iterator[Shown]:
     """Those of the sought documents that a block holds; it is read up to the last of them."""
     wanted = rows_of(sought[blocks_of(sought) == number])
-    for block in blocks:
+    for block, known in blocks:
         left = len(wanted)
         for batch in block.documents(skipped):
             rows = numbers_of(batch.column("row"))
             chosen = np.flatnonzero(np.isin(rows, wanted)).astype(np.uint32)
             if len(chosen):
                 texts = take_strings(batch.column("text"), chosen)
-                ids = batch.column("id").take(column_of(chosen))
-                yield Shown(numbered(number, rows[chosen].astype(np.uint32)), ids, texts)
+                documents = numbered(number, rows[chosen].astype(np.uint32))
+                yield Shown(documents, _labels(batch.take(column_of(chosen)), known), texts)
                 left -= len(chosen)
             if not left:
                 break
 
 
+def _labels(rows: pa.RecordBatch, known: Repeats) -> pa.RecordBatch:
+    """The ids of some rows of a block and, where they repeat, the places."""
+    columns = {"id": rows.column("id")}
+    if known.stretches:
+        columns |= zip(PLACE_COLUMNS, _places(rows, known), strict=True)
+    return pa.record_batch(list(columns.values()), names=list(columns))
+
+
+def _places(rows: pa.RecordBatch, known: Repeats) -> Places:
+    return located(known.stretches, numbers_of(rows.column("row")))
+
+
 def look_up_ids(
-    skipped: Skips, wanted: set[Any], blocks: Iterable[Block]
-) -> Iterator[dict[Any, str]]:
-    """The texts of a block whose ids are wanted."""
-    for block in blocks:
+    skipped: Skips, wanted: set[Any], blocks: Iterable[Known]
+) -> Iterator[tuple[Any, Placed]]:
+    """The texts of a block whose ids are wanted, and their places where ids repeat."""
+    for block, known in blocks:
         for batch in block.documents(skipped):
-            yield texts_in(batch, wanted)
+            rows = rows_of_ids(batch, wanted)
+            if rows.num_rows:
+                unknown = [Place(None, row) for row in rows.column("row").to_pylist()]
+                places = _places(rows, known).to_list() if known.stretches else unknown
+                columns = (rows.column("id").to_pylist(), places, rows.column("text").to_pylist())
+                for name, place, text in zip(*columns, strict=True):
+                    yield name, Placed(place, text)
 
 
-def few(parts: Sequence[Shown], id_type: pa.DataType) -> Few:
+def look_up_places(
+    skipped: Skips, wanted: set[Place], blocks: Iterable[Known]
+) -> Iterator[tuple[Place, str]]:
+    """The texts of a block that stand at wanted places."""
+    for block, known in blocks:
+        for batch in block.documents(skipped):
+            yield from rows_at(batch, _places(batch, known), wanted)
+
+
+def few(parts: Sequence[Shown], plan: Plan) -> Few:
     """All that was found, in order."""
     documents = np.concatenate([np.empty(0, np.int64), *(part.documents for part in parts)])
-    ids = pa.concat_arrays([pa.array([], id_type), *(part.ids for part in parts)])
+    names = ["id", *(PLACE_COLUMNS if plan.with_places else ())]
+    labels = together([no_labels(plan).select(names), *(part.labels for part in parts)])
     texts = pa.concat_arrays([pa.array([], pa.large_string()), *(part.texts for part in parts)])
-    order = np.argsort(documents)
-    return Few(documents[order], ids.take(column_of(order)), texts.take(column_of(order)))
+    order = column_of(np.argsort(documents))
+    return Few(np.sort(documents), labels.take(order), texts.take(order))

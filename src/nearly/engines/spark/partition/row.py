@@ -1,6 +1,7 @@
 """The rows of result tables: made where a component is, ordered where its first document is."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -12,15 +13,18 @@ from nearly.engines.spark.partition.group import Group
 from nearly.engines.spark.partition.number import Numbers, blocks_of, by_target, places_of, rows_of
 from nearly.engines.spark.partition.signed_block import Block
 from nearly.engines.spark.partition.verification import Texts
+from nearly.measures.base import Measure
 from nearly.measures.number import Documents
 from nearly.settings import Settings
 from nearly.stages.cluster import Clusters
 from nearly.stages.survivor import Keep
+from nearly.stages.table import place_columns
 
 __all__ = [
     "Rows",
     "Tables",
     "cluster_rows",
+    "count_below",
     "counts",
     "fate_rows",
     "found_rows",
@@ -61,7 +65,8 @@ def pair_rows(group: Group, settings: Settings) -> pa.RecordBatch:
         column_of(group.measure.shown(pairs.nearness)),
     ]
     names = ["first", "second", "id_a", "id_b", group.measure.value]
-    return pa.record_batch(columns, names=names)
+    places = place_columns(group, id_a=pairs.first, id_b=pairs.second)
+    return pa.record_batch([*columns, *places.values()], names=[*names, *places])
 
 
 def cluster_rows(group: Group, settings: Settings, keep: Keep | None = None) -> pa.RecordBatch:
@@ -74,7 +79,9 @@ def cluster_rows(group: Group, settings: Settings, keep: Keep | None = None) -> 
         group.ids(clusters.members),
         column_of(weakest[clusters.numbers]),
     ]
-    return pa.record_batch(columns, names=["first", "second", "id", "weakest"])
+    names = ["first", "second", "id", "weakest"]
+    places = place_columns(group, id=clusters.members)
+    return pa.record_batch([*columns, *places.values()], names=[*names, *places])
 
 
 def fate_rows(
@@ -92,6 +99,7 @@ def fate_rows(
         "goes": truths_of(survivor[members] != members),
         "survivor": group.ids(survivor[members]),
         group.measure.value: column_of(group.measure.shown(nearness[members])),
+        **place_columns(group, survivor=survivor[members]),
     }
     columns = [*rows.columns, *fates.values()]
     names = [*rows.schema.names, *fates]
@@ -121,7 +129,7 @@ def ordered(received: Sequence[Rows], *, schemas: Mapping[str, pa.Schema]) -> Ta
 def _ordered(received: Sequence[bytes], schema: pa.Schema) -> bytes:
     """Rows by their first and second document."""
     none = pa.RecordBatch.from_pylist([], schema=schema)
-    rows = together([none, *map(unpack, received)])
+    rows = together([none, *(unpack(part).select(schema.names) for part in received)])
     first, second = (numbers_of(rows.column(name)) for name in ("first", "second"))
     return pack(rows.take(column_of(np.lexsort((second, first)))))
 
@@ -154,6 +162,12 @@ def removed_rows(packed: bytes, *, names: Sequence[str]) -> Iterator[tuple[int, 
     rows = unpack(packed)
     gone = rows.filter(rows.column("goes")).select(["second", "first", *names])
     yield from _by_block("removed", gone.rename_columns(["first", "second", *names]))
+
+
+def count_below(removed: bytes, *, measure: Measure, threshold: Fraction) -> int:
+    """How many removed documents are not as near to their survivor as that."""
+    shown = numbers_of(unpack(removed).column(measure.value))
+    return int((measure.shown(shown) < float(threshold)).sum())  # shown twice is as it was
 
 
 def rows_kept(block: Block, removed: bytes) -> Iterator[bytes]:

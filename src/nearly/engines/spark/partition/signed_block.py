@@ -20,6 +20,7 @@ from nearly.documents.block import (
 from nearly.documents.folder import Folder
 from nearly.documents.identity import id_digests
 from nearly.documents.packet import pack, together, unpack
+from nearly.documents.place import Stretch, located
 from nearly.documents.readable import Skips
 from nearly.engines.spark.partition.bucket import Ask
 from nearly.engines.spark.partition.number import Numbers, numbered, places_of, rows_of
@@ -31,8 +32,8 @@ from nearly.tuning.banding import Banding
 __all__ = [
     "Block",
     "Plan",
+    "labels_of",
     "listed_skips",
-    "names",
     "no_labels",
     "read_texts",
     "sign_again",
@@ -42,6 +43,8 @@ __all__ = [
 
 #: The name under which signed blocks are kept.
 STAGE = "signed"
+#: What labels are told by where documents stand.
+PLACE_COLUMNS = ("file", "row in file")
 
 
 class Block(Protocol):
@@ -66,6 +69,7 @@ class Plan(NamedTuple):
     check_ids: bool
     skipped: Skips  # an empty list of the kind to be filled
     kept_in: Folder | None
+    with_places: bool = False  # labels say where documents stand, for ids repeat
 
     def settled(self, mean_extent: float) -> Self:
         """The same, with what is left to decide decided by the mean extent of documents."""
@@ -179,6 +183,8 @@ def no_labels(plan: Plan) -> pa.RecordBatch:
         fields.append(("characters", pa.int64()))
     if plan.rule_column is not None:
         fields.append(("rule", plan.rule_type))
+    if plan.with_places:
+        fields += zip(PLACE_COLUMNS, (pa.string(), pa.int64()), strict=True)
     return pa.RecordBatch.from_pylist([], schema=pa.schema(fields))
 
 
@@ -193,11 +199,17 @@ def listed_skips(room: int, signed: Iterable[SignedBlock]) -> Iterator[Skips]:
         yield block.skipped.trimmed(room)
 
 
-def names(signed: SignedBlock, documents: Numbers) -> list[Any]:
-    """The ids of some documents of a block."""
-    places = np.searchsorted(signed.rows, rows_of(documents))
-    ids: list[Any] = unpack(signed.labels).column("id").take(column_of(places)).to_pylist()
-    return ids
+def labels_of(
+    signed: SignedBlock, documents: Numbers, stretches: Sequence[Stretch]
+) -> pa.RecordBatch:
+    """The labels of some documents of a block; with their places, if these are to be told."""
+    rows = rows_of(documents)
+    labels = unpack(signed.labels).take(column_of(np.searchsorted(signed.rows, rows)))
+    if not stretches:
+        return labels
+    columns = dict(zip(labels.schema.names, labels.columns, strict=True))
+    columns |= zip(PLACE_COLUMNS, located(stretches, rows), strict=True)
+    return pa.record_batch(list(columns.values()), names=list(columns))
 
 
 def read_texts(
