@@ -125,6 +125,7 @@ class Collected:
 
     tables: dict[str, pa.Table]
     statistics: dict[str, Any]
+    around: Any = None
 
     def __getattr__(self, name: str) -> Any:
         return self.tables[name]
@@ -137,7 +138,7 @@ def collected(result: Any) -> Collected:
     tables = {name: plain(getattr(result, name)) for name in names}
     numbers = result.statistics.to_dict()
     statistics = {name: value for name, value in numbers.items() if name != "seconds"}
-    return Collected(tables, statistics)
+    return Collected(tables, statistics, getattr(result, "around", None))
 
 
 def plain(table: Any) -> pa.Table:

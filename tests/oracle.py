@@ -332,6 +332,20 @@ class Oracle:
             **found,
         }
 
+    def around(self, sought: list[int], count: int) -> tuple[list[Any], list[Any]]:
+        """Ids and similarities next to the threshold: found, and near misses of the sought."""
+        every = {pair: self.similarity(*pair) for pair in combinations(self.representatives, 2)}
+        missed = {
+            pair: value
+            for pair, value in every.items()
+            if self.threshold / 2 <= value < self.threshold and set(pair) & set(sought)
+        }
+        above = sorted(self.near, key=lambda pair: (self.near[pair], pair))[:count]
+        below = sorted(missed, key=lambda pair: (-missed[pair], pair))[:count]
+        return tuple(
+            [(*self.ids(pair), float(every[pair])) for pair in side] for side in (above, below)
+        )
+
     @property
     def audit(self) -> dict[str, float]:
         """What an exact search of all representatives says; each pair is seen from both sides."""

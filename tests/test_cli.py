@@ -118,6 +118,46 @@ def test_pairs_say_what_differs_on_request(call: Run, table: Path) -> None:
     assert {kind.strip('"') for kind in kinds} == {"punctuation", "same text"}
 
 
+@pytest.mark.parametrize(
+    ("texts", "options", "shown", "words"),
+    [
+        ("abbb", "", 1, "3 pairs in 1 cluster; the only one that is no exact copy is shown, -o"),
+        ("abcc", "--top 2", 2, "4 pairs in 1 cluster; 2 of the most similar near ones are shown,"),
+        ("abcc", "--all-pairs", 3, "6 pairs in 1 cluster; the 3 near ones are shown, -o FILE"),
+        ("abc", "--top 2", 2, "3 pairs in 1 cluster; 2 of the most similar are shown, -o FILE"),
+        ("aaa", "--top 1", 1, "2 pairs in 1 cluster; all are exact copies, 1 is shown, -o FILE"),
+        ("abcc", "--top 0", 0, "4 pairs in 1 cluster; none are shown, -o FILE writes them all"),
+        ("abc", "", 3, "3 pairs in 1 cluster\n"),
+    ],
+)
+def test_the_summary_says_truly_which_pairs_are_shown(
+    call: Run, tmp_path: Path, texts: str, options: str, shown: int, words: str
+) -> None:
+    (tmp_path / "t.txt").write_text("".join(f"{LONG} {letter}\n" for letter in texts))
+    code, out, err = call("find", "t.txt", "--lines", *options.split())
+    assert code == 0
+    assert words in err
+    assert len(out.splitlines()) == 3 * shown
+
+
+def test_pairs_next_to_the_threshold_are_shown(call: Run, tmp_path: Path) -> None:
+    lines = [f"{LONG} {end}" for end in ("one", "two", "and more", LONG.upper()[:30][::-1])]
+    (tmp_path / "t.txt").write_text("\n".join(lines))
+    code, out, _ = call("find", "t.txt", "--lines", "--around", "--top", 2, "-t", 0.8)
+    assert code == 0
+    line = "--- threshold 0.8: 2 of the least similar pairs above, 2 near misses below ---"
+    above, below = out.split(line)
+    assert out.endswith("near misses of all 4 distinct documents, down to half the threshold ---\n")
+    numbers = [[float(n) for n in re.findall(r"^0\.\d+", side, re.M)] for side in (above, below)]
+    assert numbers == [sorted(side, reverse=True) for side in numbers]
+    assert [len(side) for side in numbers] == [2, 2]
+    assert min(numbers[0]) >= 0.8 > max(numbers[1])
+    found = json.loads(call("find", "t.txt", "--lines", "--around", "--top", 2, "--json")[1])
+    shown = [[row["similarity"] for row in found["around"][side]] for side in ("above", "below")]
+    assert shown[0] == sorted(row["similarity"] for row in found["pairs"])[:2]
+    assert (found["around"]["searched"], found["around"]["documents"]) == (4, 4)
+
+
 def test_a_whole_result_is_saved(call: Run, table: Path) -> None:
     assert call("find", table, "--save", "kept", "--quiet")[0] == 0
     assert repr(opened("kept")) == "Found: 2 pairs in 1 cluster of 4 documents"
@@ -353,6 +393,7 @@ def test_help_and_page_have_the_same_options(command: str) -> None:
     sections = re.split(r"^## ", page, flags=re.MULTILINE)
     section = next(s for s in sections if s.startswith(f"nearly {command}\n"))
     exceptions = {"--all-pairs", "--audit", "--difference", "--save", "--fail-on-found"}
+    exceptions |= {"--top", "--around"}
     left_out = exceptions if command == "dedup" else set()
     documented = set(re.findall(r"`(--[a-z-]+)", section)) - left_out
     context = click.Context(nearly)

@@ -198,6 +198,7 @@ class TestPlaces:
     )
     def test_what_cannot_be_is_refused_and_leaves_nothing(self, call, table, arguments, message):
         Path("there").mkdir()
+        Path("there/mine").touch()
         before = set(Path().rglob("*"))
         code, out, err = call("dedup", table, *arguments)
         assert (code, out) == (2, b"")

@@ -53,6 +53,34 @@ def test_a_corpus_is_surveyed(call: Run, corpus: Path) -> None:
     assert "it joins exactly, for the corpus is small" in err
 
 
+def test_a_threshold_is_proposed_where_there_is_a_valley(call: Run, corpus: Path) -> None:
+    _, out, _ = call(corpus, "--sample", 1_000)
+    plain = json.loads(call(corpus, "--sample", 1_000, "--json")[1])
+    valley = plain["valley"]
+    assert min(valley["below"], valley["above"]) >= 2 * valley["pairs"]
+    assert f"proposed threshold {valley['threshold']:g}: fewest pairs lie from" in out
+    marked = [line for line in out.splitlines() if line.endswith("< valley")]
+    assert len(marked) == round((valley["high"] - valley["low"]) * 20)
+    assert marked[0].startswith(f"{valley['low']:.2f} to")
+
+
+def test_no_threshold_is_proposed_where_there_is_no_valley(call: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("\n".join(f"stranger {i**5} {i**7}" for i in range(30)))
+    assert "no threshold is proposed" in call("t.txt", "--lines")[1]
+
+
+def test_it_is_said_why_find_takes_other_bands(call: Run, corpus: Path) -> None:
+    _, out, _ = call(corpus, "--sample", 1_000)
+    best = next(line for line in out.splitlines() if line[:1].isdigit()).split()[:3]
+    bands = " ".join(best)
+    assert bands != "26 x 8"
+    assert "where nearly find hashes, it takes 26 x 8: the cheapest for a recall of 0.99 on" in out
+    assert f"it chooses before it reads; {bands} is the cheapest for this corpus." in out
+    assert "where nearly find hashes" not in call("-t", 0.8)[1], "these are the same"
+    _, out, _ = call("--chooser", "nearest", "--permutations", 100)
+    assert "follows the rule of the papers" in out
+
+
 def test_one_setting_is_explained_as_json(call: Run) -> None:
     code, out, _ = call("--bands", 20, "--rows", 5, "--at", 0.6, "--json")
     plain = json.loads(out)
@@ -96,12 +124,12 @@ def test_pictures(call: Run, corpus: Path, tmp_path: Path) -> None:
 
 def test_skipped_records_are_listed(call: Run, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(
-        '{"id": 1, "text": "a"}\n{"id": 1, "text": "b"}\n{"id": 2, "text": "c"}'
+        '{"id": 1, "text": "a"}\n{"id": 2, "text": null}\n{"id": 3, "text": "c"}'
     )
     code, _, err = call("a.jsonl", "--skipped", "skipped.csv")
     assert code == 3
-    assert "skipped id 1" in err
-    assert "id 1" in (tmp_path / "skipped.csv").read_text()
+    assert "null text" in err
+    assert "null text" in (tmp_path / "skipped.csv").read_text()
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from oracle import Buckets, Oracle
 
 import nearly
+from nearly.stages.audit import draw
 
 HERE = Run(None, 8_192)
 IN_PIECES = Run(None, 5, small=True)
@@ -256,6 +257,23 @@ def test_an_audit_of_some_documents_says_what_one_machine_says(run):
     assert audit["documents"] == 25
     assert 0 < audit["found"] < audit["pairs"]
     assert 0 < audit["low"] < audit["recall"] < audit["high"] < 1
+
+
+@on_every_engine
+@pytest.mark.parametrize("sample", [25, 1_000])
+def test_pairs_next_to_the_threshold_are_shown(run, sample):
+    expected = Oracle(corpus(2), **CHARACTERS)
+    found = run.find(corpus(2), **CHARACTERS, **EXACT, around=sample, top=7)
+    everyone = expected.representatives
+    sought = [everyone[place] for place in draw(len(everyone), sample, 1)]
+    above, below = expected.around(sought, 7)
+    assert len(above) == len(below) == 7, "too few pairs"
+    ends = ["id_a", "id_b", "similarity"]
+    assert rows_of(found.around.above.select(ends)) == above
+    assert rows_of(found.around.below.select(ends)) == below
+    assert found.around.below.column_names == found.top.column_names
+    assert (found.around.searched, found.around.documents) == (len(sought), len(everyone))
+    assert [row[:3] for row in expected.top[:7]] == rows_of(found.top.select(ends))
 
 
 @on_spark

@@ -213,6 +213,17 @@ def test_a_result_is_saved_and_opened(table: Path, tmp_path: Path) -> None:
     assert again.at(0.9).pairs.equals(found.at(0.9).pairs)
 
 
+def test_pairs_next_to_the_threshold_are_saved_too(tmp_path: Path) -> None:
+    found = nearly.find(
+        ["nearly the same text", "nearly the same texts", "the same text"], around=9
+    )
+    assert found.around is not None
+    assert (found.around.above.num_rows, found.around.below.num_rows) == (1, 2)
+    found.save(tmp_path / "kept")
+    assert nearly.open(tmp_path / "kept").around == found.around
+    assert found.at(0.9).around is None  # what lies next to another threshold is not known
+
+
 def test_a_clean_copy_is_saved_and_opened(table: Path, tmp_path: Path) -> None:
     clean = nearly.dedup(table)
     clean.save(tmp_path / "kept")

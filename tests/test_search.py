@@ -16,6 +16,7 @@ from nearly.measures.jaccard import Jaccard
 from nearly.progress import Silence
 from nearly.settings import Settings
 from nearly.stages import search
+from nearly.stages.around import near_misses
 from nearly.textbook import jaccard
 
 K = 2
@@ -96,3 +97,30 @@ def test_similarity_is_the_textbooks() -> None:
             corpus, corpus.representatives[:1], Fraction(1, 2), threads=1, progress=Silence()
         )
     assert found.nearness.tolist() == [float(jaccard(*map(shingles, documents)))]
+
+
+@given(texts, st.data())
+def test_near_misses_are_those_of_brute_force(documents: list[str], data: st.DataObject) -> None:
+    count = data.draw(st.integers(0, 4))
+    with loaded(documents) as corpus:
+        threshold = corpus.measure.threshold(corpus.settings)
+        distinct = corpus.representatives.tolist()
+        sought = sorted(data.draw(st.sets(st.sampled_from(distinct), min_size=1)))
+        found = near_misses(
+            corpus, np.array(sought, np.uint32), count, threads=2, progress=Silence()
+        )
+    missed = {
+        pair: similarity
+        for pair, similarity in brute_force(documents, sought, distinct).items()
+        if threshold / 2 <= similarity < threshold
+    }
+    nearest = sorted(missed, key=lambda pair: (-missed[pair], pair))[:count]
+    assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == nearest
+    assert found.nearness.tolist() == [float(missed[pair]) for pair in nearest]
+
+
+def test_a_near_miss_that_is_met_from_both_sides_is_one() -> None:
+    documents = ["abcdef", "abcdxy", "abcdpq", "lonely"]
+    with loaded(documents) as corpus:
+        found = near_misses(corpus, corpus.representatives, 9, threads=1, progress=Silence())
+    assert list(zip(found.first, found.second, strict=True)) == [(0, 1), (0, 2), (1, 2)]

@@ -318,6 +318,8 @@ def find(
     unique_ids: bool = False,
     audit: int = 0,
     difference: bool = False,
+    top: int = 20,
+    around: int = 0,
     id: str | None = None,  # noqa: A002
     text: str | Sequence[str] | None = None,
     glob: str | None = None,
@@ -377,6 +379,9 @@ def find(
         audit: Number of documents to search exactly afterwards, to measure the recall. Default: 0.
         difference: Add a column to the pairs that says what differs: case, digits, words and so on.
             Default: False.
+        top: Number of the most similar pairs to show. Default: 20.
+        around: Number of documents to search exactly for near misses, to show the pairs next to the
+            threshold. Default: 0.
         id: Column that names a document; row numbers if there is none. Default: None.
         text: Column that holds the text; several columns are joined. Default: None.
         glob: Read only these files of a folder, for example '*.txt'. Default: None.
@@ -431,6 +436,8 @@ def find(
             unique_ids=unique_ids,
             audit=audit,
             difference=difference,
+            top=top,
+            around=around,
         ),
         running=Running(
             id=id,

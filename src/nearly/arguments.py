@@ -109,12 +109,22 @@ class Finding(Searching):
     difference: bool = setting(
         False, "Add a column to the pairs that says what differs: case, digits, words and so on."
     )
+    top: int = setting(20, "Number of the most similar pairs to show.")
+    around: int = setting(
+        0,
+        "Number of documents to search exactly for near misses, to show the pairs next to the "
+        "threshold.",
+    )
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.audit, int) and self.audit >= 0):
-            raise SettingsError(
-                f"audit is {self.audit!r}; give the number of documents to search exactly"
-            )
+        for name, wanted in (
+            ("audit", "documents to search exactly"),
+            ("top", "pairs to show, 0 for none"),
+            ("around", "documents to search exactly for near misses"),
+        ):
+            value = getattr(self, name)
+            if not (isinstance(value, int) and value >= 0):
+                raise SettingsError(f"{name} is {value!r}; give the number of {wanted}")
 
 
 @dataclass(frozen=True, kw_only=True)

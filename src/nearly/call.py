@@ -56,6 +56,8 @@ def find(source: Any, settings: Settings, finding: Finding, running: Running) ->
             skipped,
             audited=finding.audit,
             unique_ids=finding.unique_ids,
+            top=finding.top,
+            around=finding.around,
         )
     found = replace(found, origin=origin_of(source, running, read))
     return found.with_difference() if finding.difference else found

@@ -29,17 +29,20 @@ def find(
     *,
     audited: int = 0,
     unique_ids: bool = False,
+    top: int = 20,
+    around: int = 0,
 ) -> Found:
     """Every pair at least as near as the threshold, and the clusters they form.
 
-    `audited` documents are searched exactly afterwards, to prove how much was found.
-    `unique_ids`: an id that repeats is an error.
+    `audited` documents are searched exactly afterwards, to prove how much was found; and `around`,
+    to show what nearly was. `top` pairs are shown with their texts. `unique_ids`: an id that
+    repeats is an error.
     """
     banding = choose_banding(measure, settings)
     corpus = engine.load(source, measure, settings, banding, skipped, keep=None)
     check_ids(corpus, unique=unique_ids)
     near = engine.near_pairs(corpus, banding, hubs=0)
-    found = engine.found(corpus, near)
+    found = engine.found(corpus, near, top=top)
     audit = engine.audit(corpus, near, audited) if audited else None
     return Found(
         pairs=found.pairs,
@@ -49,12 +52,14 @@ def find(
         statistics=Statistics(
             **statistics(corpus, near, skipped, banding),
             seconds=engine.progress.seconds(),
+            near=len(near),
             pairs=found.pair_count,
             clusters=found.cluster_count,
             audit=audit,
             source=source.facts(),
         ),
         read_top=found.read_top,
+        around=engine.around(corpus, near, around, top=top) if around else None,
         read_texts=engine.text_reader(corpus),
     )
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nearly.plans.plan import Plan
     from nearly.settings import Settings
     from nearly.sinks import Outputs
+    from nearly.stages.around import Around
     from nearly.stages.audit import Audit
     from nearly.text.difference import Difference
 
@@ -49,6 +50,7 @@ class Statistics:
     compared: int  # pairs that met
     candidates: int  # of these, pairs whose sets were compared
     seconds: Mapping[str, float]  # by stage
+    near: int | None = None  # pairs of different texts, which are not exact copies
     pairs: int | None = None
     removed: int | None = None
     below: int | None = None  # removed documents that are below the threshold to their survivor
@@ -91,11 +93,16 @@ class Found(Tabular):
     statistics: Statistics
     read_top: Callable[[], pa.Table]
     read_texts: TextReader | None = None
+    around: Around | None = None  # where it was asked for
     origin: Origin | None = None
 
     @cached_property
     def top(self) -> pa.Table:
-        """The most similar pairs, what differs in each, and both texts around it."""
+        """The most similar pairs, what differs in each, and both texts around it.
+
+        Pairs of exact copies are in it only where there are no others; of equally similar pairs
+        the first ones are.
+        """
         return self.read_top()
 
     def __len__(self) -> int:
@@ -168,6 +175,7 @@ class Found(Tabular):
             settings=settings,
             statistics=replace(self.statistics, pairs=pairs.num_rows, clusters=number),
             read_top=lambda: _at_least(self.top, threshold),
+            around=None,
         )
 
     def _check_cut(self, threshold: float) -> None:
@@ -196,6 +204,8 @@ class Found(Tabular):
     ) -> None:
         """Keep everything in a folder, for `nearly.open`; it appears with these outputs, if any."""
         tables = {name: getattr(self, name) for name in ("pairs", "clusters", "skipped", "top")}
+        if self.around is not None:
+            tables |= {"above": self.around.above, "below": self.around.below}
         _save(self, tables, Path(folder), force=force, outputs=outputs)
 
 
@@ -350,6 +360,11 @@ def _save(
         "statistics": result.statistics.to_dict(),
         "origin": None if result.origin is None else asdict(result.origin),
     }
+    if isinstance(result, Found) and result.around is not None:
+        members["around"] = {
+            "searched": result.around.searched,
+            "documents": result.around.documents,
+        }
     arrow = {name: _collected(table) for name, table in tables.items()}
     check_target(folder, force=force)
     with nullcontext(outputs) if outputs else Outputs(force=force) as together:

@@ -20,6 +20,7 @@ from nearly.results import Deduplicated, Found, Origin, Statistics
 from nearly.run import reopened
 from nearly.settings import Settings
 from nearly.sources import Skipped, Source
+from nearly.stages.around import Around
 from nearly.stages.audit import Audit
 
 __all__ = ["open"]
@@ -45,7 +46,12 @@ def open(folder: str | Path, *, source: Any = None) -> Found | Deduplicated:  # 
         ids_repeat = shared["statistics"].repeated_ids is not None
         shared["read_texts"] = _LateTexts(documents, ids_repeat)
     if members["kind"] == "found":
-        return Found(pairs=tables["pairs"], read_top=lambda: tables["top"], **shared)
+        return Found(
+            pairs=tables["pairs"],
+            read_top=lambda: tables["top"],
+            around=_around(members.get("around"), tables),
+            **shared,
+        )
     removed = tables["removed"]
     return Deduplicated(
         removed=removed,
@@ -58,6 +64,12 @@ def open(folder: str | Path, *, source: Any = None) -> Found | Deduplicated:  # 
 def _statistics(plain: dict[str, Any]) -> Statistics:
     audit = plain.pop("audit", None)
     return Statistics(**plain, audit=audit and Audit(**audit))
+
+
+def _around(numbers: dict[str, int] | None, tables: dict[str, pa.Table]) -> Around | None:
+    if numbers is None:
+        return None
+    return Around(above=tables["above"], below=tables["below"], **numbers)
 
 
 def _documents(origin: Origin | None, given: Any) -> Callable[[], Source] | None:

@@ -3,10 +3,11 @@
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.advice.bucket import fill_buckets
@@ -15,6 +16,7 @@ from nearly.documents.corpus import Corpus
 from nearly.engines.local import LocalEngine
 from nearly.errors import SettingsError
 from nearly.measures.base import Measure
+from nearly.pipeline import choose_banding
 from nearly.progress import Progress
 from nearly.settings import Settings
 from nearly.sources import Skipped, Source
@@ -39,6 +41,7 @@ from nearly.tuning.banding import (
 from nearly.tuning.family import Family
 from nearly.tuning.hashing import Closenesses
 from nearly.tuning.method import choose_method
+from nearly.tuning.valley import BARS, Valley, find_valley
 from nearly.wording import count
 
 __all__ = ["Advice", "Choice", "Chooser", "advise", "choose", "explain", "points", "survey"]
@@ -87,6 +90,9 @@ class Advice(Tabular):
     similarities: Closenesses  # shares of all pairs
     sampled: int | None  # documents that were searched; none without a corpus
     pairs: Estimate | None  # that reach the threshold
+    bars: tuple[float, ...] | None  # pairs by similarity in equal steps; none without a corpus
+    valley: Valley | None  # between near-copies and strangers, where there is one
+    usual: Banding  # what `find` takes for the same settings
     settings: Settings
     skipped: pa.Table  # record, reason
     statistics: dict[str, Any]
@@ -112,6 +118,9 @@ class Advice(Tabular):
             "documents": self.documents,
             "sampled": self.sampled,
             "pairs": self.pairs and self.pairs._asdict(),
+            "bars": self.bars and list(self.bars),
+            "valley": self.valley and asdict(self.valley),
+            "find": {"bands": self.usual.bands, "rows": self.usual.rows},
             "similarities": [[s, share] for s, share in self.similarities if share > 0],
             "choices": [choice.to_dict() for choice in self.choices],
             "settings": self.settings.to_dict(),
@@ -170,6 +179,9 @@ def advise(measure: Measure, settings: Settings, chooser: Chooser, documents: in
         similarities=similarities,
         sampled=None,
         pairs=None,
+        bars=None,
+        valley=None,
+        usual=choose_banding(measure, settings),
         settings=settings,
         skipped=Skipped(strict=False).table(),
         statistics={"documents": documents, "skipped": 0, "empty": 0, "copies": 0},
@@ -247,6 +259,7 @@ def survey(
         settings, size.documents, size.text, measure.most_to_join, clusters_only=False
     )
     partners = drawn.counts[:, surveyed.first_bin :].sum(axis=1)
+    bars = _in_bars(drawn.histogram)
     return Advice(
         choices=tuple(surveyed.predict(banding) for banding in bandings),
         threshold=surveyed.closeness,
@@ -254,6 +267,9 @@ def survey(
         similarities=drawn.similarities(),
         sampled=len(drawn.documents),
         pairs=drawn.estimate(partners / 2),
+        bars=tuple(bars),
+        valley=find_valley(bars, _in_bars(drawn.counts.sum(axis=0))),
+        usual=choose_banding(measure, settings),
         settings=corpus.measure.decided(settings),
         skipped=skipped.table(),
         statistics={
@@ -332,6 +348,13 @@ class _Surveyed:
         value = meetings * share
         candidates = Estimate(value, value * max(0.0, 1 - doubt), value * (1 + doubt))
         return meetings, candidates, buckets.seconds * everyone / signed
+
+
+def _in_bars(counts: npt.NDArray[Any]) -> list[Any]:
+    """Counts by bin of closeness as a few wide bars; a pair of closeness 1 is in the last."""
+    bars = counts[:BINS].reshape(BARS, -1).sum(axis=1)
+    bars[-1] += counts[BINS]
+    return bars.tolist()  # type: ignore[no-any-return]
 
 
 def _probabilities(family: Family) -> Vector:

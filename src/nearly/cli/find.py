@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nearly.arguments import Tuning
 from nearly.cli import option as shared
 from nearly.cli import report
 from nearly.cli.engine import engine_of
@@ -46,6 +47,14 @@ __all__ = ["find"]
     help="Write the clusters to this file.",
 )
 @shared.setting("Output", "--difference")
+@shared.setting("Output", "--top", kind=click.IntRange(min=0), metavar="NUMBER")
+@option(
+    "Output",
+    "--around",
+    is_flag=True,
+    help="Show the pairs next to the threshold instead, on both sides; the near misses are those "
+    "of some documents that are searched exactly.",
+)
 @option(
     "Output",
     "--save",
@@ -67,6 +76,7 @@ def find(
     clusters: Path | str | None,
     save: Path | None,
     skipped: Path | str | None,
+    around: bool,
     as_json: bool,
     quiet: bool,
     force: bool,
@@ -96,7 +106,7 @@ def find(
     engine = engine_of(options)
     report.check_outputs(output, clusters, skipped, force=force, engine=engine)
     report.check_folder(save, force=force)
-    arguments = shared.library_arguments(options)
+    arguments = shared.library_arguments(options) | {"around": Tuning().sample if around else 0}
     report.announce_terminal(source)
     with Outputs(force=force) as outputs, engine.at_work():
         with watched(quiet=quiet) as progress:
@@ -118,30 +128,53 @@ def find(
 
 def _show(found: Found, output: Path | str | None, *, as_json: bool, quiet: bool) -> None:
     if as_json:
-        report.print_json(
-            {
-                "pairs": found.pairs,
-                "clusters": found.clusters,
-                "skipped": found.skipped,
-                "statistics": found.statistics.to_dict(),
-                "settings": found.settings.to_dict(),
-            }
-        )
+        _print_json(found)
+    elif found.around is not None:
+        from nearly.cli.pair import print_around
+
+        print_around(found.around, found.settings.threshold, sys.stdout)
     elif output is None:
         from nearly.cli.pair import print_pairs
 
         print_pairs(found.top.to_pylist(), sys.stdout)
-        # Before the summary, should both go to the same place.
-        sys.stdout.flush()
+    # Before the summary, should both go to the same place.
+    sys.stdout.flush()
     if not quiet:
         report.say_summary(found, _outcome(found, output, as_json=as_json))
 
 
+def _print_json(found: Found) -> None:
+    members = {
+        "pairs": found.pairs,
+        "clusters": found.clusters,
+        "skipped": found.skipped,
+        "statistics": found.statistics.to_dict(),
+        "settings": found.settings.to_dict(),
+    }
+    if found.around is not None:
+        members["around"] = found.around.to_dict()
+    report.print_json(members)
+
+
 def _outcome(found: Found, output: Path | str | None, *, as_json: bool) -> str:
-    clusters = count(found.statistics.clusters, "cluster")
-    line = f"{count(len(found), 'pair')} in {clusters}"
+    line = f"{count(len(found), 'pair')} in {count(found.statistics.clusters, 'cluster')}"
     if output is not None:
         return f"{line}, written to {output}"
-    if not as_json and found.top.num_rows < len(found):
-        return f"{line}; the {found.top.num_rows} most similar are shown, -o FILE writes them all"
-    return line
+    if as_json or found.around is not None or found.top.num_rows == len(found):
+        return line
+    return f"{line}; {_shown(found)} shown, -o FILE writes them all"
+
+
+def _shown(found: Found) -> str:
+    """Which pairs are shown, in words that hold for copies and for equally similar pairs too."""
+    shown, near = found.top.num_rows, found.statistics.near
+    verb = "is" if shown == 1 else "are"
+    if not shown:
+        return "none are"
+    if not found.statistics.copies:
+        return f"{shown} of the most similar {verb}"
+    if not near:
+        return f"all are exact copies, {shown} {verb}"
+    if shown == near:
+        return "the only one that is no exact copy is" if near == 1 else f"the {near} near ones are"
+    return f"{shown} of the most similar near ones {verb}"

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from nearly.cli.mark import DIFFERS, ELLIPSIS, Mark, has_colour, marked
 from nearly.cli.terminal import one_line, short
+from nearly.wording import count
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-__all__ = ["print_pairs"]
+    from nearly.stages.around import Around
+
+__all__ = ["print_around", "print_pairs"]
 
 _GAP: Final = "  "
 _NUMBER: Final = 6
@@ -44,6 +47,22 @@ def _name(pair: Mapping[str, Any], side: str) -> str:
         return name
     file = pair[f"file_{side}"]
     return one_line(f"{name} ({'row ' if file is None else f'{file}:'}{pair[f'row_{side}']})")
+
+
+def print_around(around: Around, threshold: float, file: TextIO) -> None:
+    """The pairs on both sides of the threshold, the most similar first, and what they are."""
+    above, below = around.above.to_pylist(), around.below.to_pylist()
+    print_pairs(above[::-1], file)
+    found = f"{len(above)} of the least similar pairs" if above else "no pair but copies"
+    missed = count(len(below), "near miss", "near misses") if below else "no near miss"
+    whose = (
+        f"all {around.documents:,} distinct documents"
+        if around.searched == around.documents
+        else f"{around.searched:,} of {around.documents:,} distinct documents"
+    )
+    print(f"--- threshold {threshold:g}: {found} above, {missed} below ---", file=file)
+    print_pairs(below, file)
+    print(f"--- near misses of {whose}, down to half the threshold ---", file=file)
 
 
 def _line(margin: str, name: str, text: Text) -> Text:

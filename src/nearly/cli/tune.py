@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from nearly.cli.progress import watched
 from nearly.cli.section import Command, option
 from nearly.errors import SettingsError
 from nearly.tuning.banding import Banding, approximate_threshold
+from nearly.tuning.valley import BARS, LOWEST
 from nearly.wording import count
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["tune"]
 
+_BAR_WIDTH = 40
 AT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
@@ -100,7 +103,7 @@ def tune(
         given = shared.given_source(source) if source else None
         advice = api.tune(given, progress=progress, **arguments)
     _write(advice, plot, skipped, force=force)
-    _show(advice, similarities, as_json=as_json)
+    _show(advice, similarities, options["chooser"], as_json=as_json)
     _warn(advice)
     if not source:
         return exit_code.CLEAN
@@ -157,7 +160,7 @@ def _write(advice: Advice, plot: Path | None, skipped: Path | None, *, force: bo
             file.write(render(drawing, check_format(plot)))
 
 
-def _show(advice: Advice, similarities: Sequence[float], *, as_json: bool) -> None:
+def _show(advice: Advice, similarities: Sequence[float], chooser: str, *, as_json: bool) -> None:
     from nearly.advice.advice import points
 
     at = points(advice.best.banding, similarities)
@@ -168,7 +171,9 @@ def _show(advice: Advice, similarities: Sequence[float], *, as_json: bool) -> No
 
     for line in (
         *_choice_lines(advice),
+        *_usual_lines(advice, chooser),
         "",
+        *_valley_lines(advice),
         *_explanation_lines(advice.best),
         "",
         *_point_lines(at),
@@ -200,6 +205,56 @@ def _choice_lines(advice: Advice) -> Iterator[str]:
     )
     for choice in advice.choices:
         yield _choice_line(choice)
+
+
+def _usual_lines(advice: Advice, chooser: str) -> Iterator[str]:
+    """Why `find` takes other bands, where it does."""
+    best, usual, settings = advice.best.banding, advice.usual, advice.settings
+    if settings.bands is not None or (best.bands, best.rows) == (usual.bands, usual.rows):
+        return
+    corpus = f"{advice.documents:,} documents" if advice.sampled is None else "this corpus"
+    why = {
+        "goal": f"is the cheapest for {corpus}",
+        "area": "has the smallest sum of error areas",
+        "nearest": "follows the rule of the papers",
+    }[chooser]
+    yield ""
+    yield (
+        f"where nearly find hashes, it takes {usual.bands} x {usual.rows}: the cheapest for a "
+        f"recall of {settings.recall:g} on 1,000,000 documents"
+    )
+    yield (
+        "of which nothing is known, for it chooses before it reads; "
+        f"{best.bands} x {best.rows} {why}."
+    )
+    yield f"--bands {best.bands} --rows {best.rows} makes it take that."
+
+
+def _valley_lines(advice: Advice) -> Iterator[str]:
+    """Pairs by similarity, and where a threshold would cut between near-copies and the rest."""
+    if advice.bars is None:
+        return
+    bars, valley = advice.bars, advice.valley
+    first = LOWEST - 1
+    most = math.log1p(max(bars[first:]))
+    for number, pairs in enumerate(bars[first:], first):
+        low = number / BARS
+        mark = valley is not None and valley.low <= low < valley.high
+        length = math.ceil(_BAR_WIDTH * math.log1p(pairs) / most) if pairs and most else 0
+        tail = "  < valley" if mark else ""
+        yield f"{low:.2f} to {low + 1 / BARS:.2f} {pairs:>14,.0f}  {'█' * length}{tail}"
+    yield ""
+    if valley is None:
+        yield (
+            "no valley between 0.30 and 0.95 with a hill of pairs on both sides: "
+            "no threshold is proposed"
+        )
+    else:
+        yield (
+            f"proposed threshold {valley.threshold:g}: fewest pairs lie from {valley.low:g} to "
+            f"{valley.high:g}, between strangers below and near-copies above"
+        )
+    yield ""
 
 
 def _choice_line(choice: Choice) -> str:

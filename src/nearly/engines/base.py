@@ -17,6 +17,7 @@ from nearly.documents.readable import Readable, Skips
 from nearly.measures.base import Measure
 from nearly.progress import Stopwatch
 from nearly.settings import Settings
+from nearly.stages.around import Around
 from nearly.stages.audit import Audit
 from nearly.stages.survivor import Keep
 from nearly.tuning.banding import Banding
@@ -118,14 +119,23 @@ class Engine(Protocol[HeldCorpus, HeldPairs]):
         With `hubs`, documents of a large bucket are compared with its first ones only.
         """
 
-    def found(self, corpus: HeldCorpus, near: HeldPairs) -> Found:
-        """Pairs of all documents, copies included, and the clusters they form."""
+    def found(self, corpus: HeldCorpus, near: HeldPairs, *, top: int) -> Found:
+        """Pairs of all documents, copies included, and the clusters they form.
+
+        `top` of the most similar pairs can be shown with their texts.
+        """
 
     def cleaned(self, corpus: HeldCorpus, near: HeldPairs, keep: Keep) -> Cleaned:
         """One survivor per cluster; what goes is compared with it."""
 
     def audit(self, corpus: HeldCorpus, near: HeldPairs, documents: int) -> Audit:
         """What an exact search of this many documents says of the pairs that were found."""
+
+    def around(self, corpus: HeldCorpus, near: HeldPairs, documents: int, *, top: int) -> Around:
+        """The pairs next to the threshold, `top` on each side.
+
+        Those below it are near misses of this many documents, which are searched exactly.
+        """
 
     def text_reader(self, corpus: HeldCorpus) -> TextReader:
         """What looks up texts by id or place later, without holding the corpus."""

@@ -28,7 +28,8 @@ from nearly.measures.work import Workers
 from nearly.progress import Progress, Stopwatch
 from nearly.settings import Settings
 from nearly.stages import table
-from nearly.stages.audit import Audit, audit
+from nearly.stages.around import Around, near_misses
+from nearly.stages.audit import Audit, audit, draw
 from nearly.stages.candidate import candidates, unique
 from nearly.stages.cluster import cluster
 from nearly.stages.copy import give_back_copies
@@ -232,7 +233,7 @@ class LocalEngine:
             self.progress.advance(len(found))
         return nearness
 
-    def found(self, corpus: LocalCorpus, near: LocalPairs) -> Found:
+    def found(self, corpus: LocalCorpus, near: LocalPairs, *, top: int) -> Found:
         """Copies are linked to their representatives, or listed as all pairs."""
         self.progress.stage("cluster", None)
         pairs = give_back_copies(
@@ -249,12 +250,13 @@ class LocalEngine:
         self.progress.stage("tables", None)
         id_type = corpus.source.id_type
         nearest = near.pairs if len(near) else pairs
+        nearest = nearest.at(table.best(nearest.nearness, top))
         return Found(
             pairs=table.pair_table(corpus, pairs, corpus.measure, id_type),
             clusters=table.cluster_table(corpus, clusters, near.pairs, corpus.measure, id_type),
             pair_count=len(pairs),
             cluster_count=clusters.count,
-            read_top=table.read_top(corpus, nearest, corpus.measure, id_type),
+            read_top=table.read_shown(corpus, nearest, corpus.measure, id_type),
         )
 
     def cleaned(self, corpus: LocalCorpus, near: LocalPairs, keep: Keep) -> Cleaned:
@@ -284,6 +286,20 @@ class LocalEngine:
         self.progress.stage("audit", None)
         seed, threads, progress = corpus.settings.seed, self.threads, self.progress
         return audit(corpus, near.pairs, documents, seed=seed, threads=threads, progress=progress)
+
+    def around(self, corpus: LocalCorpus, near: LocalPairs, documents: int, *, top: int) -> Around:
+        """Search some documents exactly for what they nearly have in common with others."""
+        self.progress.stage("around", None)
+        everyone = corpus.representatives
+        sought = everyone[draw(len(everyone), documents, corpus.settings.seed)]
+        below = near_misses(corpus, sought, top, threads=self.threads, progress=self.progress)
+        above = near.pairs.at(table.best(-near.pairs.nearness, top))
+        show = partial(
+            table.read_shown, corpus, measure=corpus.measure, id_type=corpus.source.id_type
+        )
+        return Around(
+            above=show(above)(), below=show(below)(), searched=len(sought), documents=len(everyone)
+        )
 
     def text_reader(self, corpus: LocalCorpus) -> TextReader:
         """Reads the source again, up to the last text that is asked for."""

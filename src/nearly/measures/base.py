@@ -150,6 +150,10 @@ class Measure(ABC):
             )
         return exact_ratio(settings.threshold)
 
+    def least_near_miss(self, threshold: Fraction) -> Fraction:
+        """What still counts as a near miss: half the similarity, or twice the distance."""
+        return threshold * 2 if self.is_distance else threshold / 2
+
     def closeness(self, nearness: Fraction) -> Fraction:
         """The same from 0 (nothing in common) to 1 (the same), for the mathematics."""
         return nearness

@@ -26,6 +26,12 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.first)
 
+    def at(self, places: npt.NDArray[np.intp]) -> "Pairs":
+        """Those at some places, in that order."""
+        return Pairs(
+            first=self.first[places], second=self.second[places], nearness=self.nearness[places]
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Block:

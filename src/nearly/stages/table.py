@@ -17,9 +17,7 @@ from nearly.stages.cluster import Clusters
 from nearly.stages.survivor import Removed
 from nearly.text.table import excerpt_columns
 
-__all__ = ["best", "cluster_table", "pair_table", "place_columns", "read_top", "removed_table"]
-
-TOP = 20
+__all__ = ["best", "cluster_table", "pair_table", "place_columns", "read_shown", "removed_table"]
 
 
 def pair_table(corpus: Labelled, pairs: Pairs, measure: Measure, id_type: pa.DataType) -> pa.Table:
@@ -77,33 +75,30 @@ def _shaped(
     return schemas.shaped(schema, id_type, measure.value, with_places=corpus.ids_repeat)
 
 
-def read_top(
+def read_shown(
     corpus: Named, pairs: Pairs, measure: Measure, id_type: pa.DataType
 ) -> Callable[[], pa.Table]:
-    """What makes a table of the nearest pairs, and both texts around their first difference.
+    """What makes a table of a few pairs, and both texts around their first difference.
 
-    Their few texts are read now, so that the corpus can go; what differs is found when it is
-    looked at.
+    Their texts are read now, so that the corpus can go; what differs is found when it is looked
+    at.
     """
-    shown = best(pairs.nearness)
-    first, second = pairs.first[shown], pairs.second[shown]
-    nearest = Pairs(first=first, second=second, nearness=pairs.nearness[shown])
-    top = pair_table(corpus, nearest, measure, id_type)
-    return partial(_with_excerpts, top, corpus.texts(first), corpus.texts(second))
+    shown = pair_table(corpus, pairs, measure, id_type)
+    return partial(_with_excerpts, shown, corpus.texts(pairs.first), corpus.texts(pairs.second))
 
 
 def _with_excerpts(
-    top: pa.Table, texts_a: pa.LargeStringArray, texts_b: pa.LargeStringArray
+    shown: pa.Table, texts_a: pa.LargeStringArray, texts_b: pa.LargeStringArray
 ) -> pa.Table:
     for name, column in excerpt_columns(texts_a.to_pylist(), texts_b.to_pylist()).items():
-        top = top.append_column(name, column)
-    return top
+        shown = shown.append_column(name, column)
+    return shown
 
 
-def best(nearness: Nearness) -> npt.NDArray[np.intp]:
+def best(nearness: Nearness, count: int) -> npt.NDArray[np.intp]:
     """The places of the highest ones, of equals the first: a stable sort, without sorting all."""
-    if len(nearness) <= TOP:
+    if len(nearness) <= count:
         return np.argsort(-nearness, kind="stable")
-    least = np.partition(nearness, -TOP)[-TOP]
+    least = np.partition(nearness, -count)[-count]
     high = np.flatnonzero(nearness >= least)
-    return high[np.argsort(-nearness[high], kind="stable")[:TOP]]
+    return high[np.argsort(-nearness[high], kind="stable")[:count]]

@@ -75,11 +75,10 @@ class SparkCorpus:
 
 @dataclass(frozen=True, kw_only=True)
 class SparkPairs:
-    """Verified pairs, the most similar of them, and what it took to find them."""
+    """Verified pairs, and what it took to find them."""
 
     states: RDD[Near]
     count: int
-    best: Near
     meetings: int
     verified: int
 

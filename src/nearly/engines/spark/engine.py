@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,11 @@ from nearly.engines.spark.loader import load
 from nearly.engines.spark.near_pair import near_pairs
 from nearly.engines.spark.partition import copy, lookup, search
 from nearly.engines.spark.partition.number import Numbers, by_target
-from nearly.engines.spark.partition.verification import Texts, joined_texts, texts_of
+from nearly.engines.spark.partition.verification import Near, Texts, joined_texts, texts_of
 from nearly.measures.base import Measure
 from nearly.progress import Progress, Stopwatch
 from nearly.settings import Settings
+from nearly.stages.around import Around, nearest_below
 from nearly.stages.audit import Audit, draw, judge
 from nearly.stages.survivor import Keep
 from nearly.tuning.banding import Banding
@@ -72,10 +73,10 @@ class SparkEngine:
         """Joined in groups, or met in buckets and verified; or known from a checkpoint."""
         return near_pairs(corpus, banding, hubs, self._begin)
 
-    def found(self, corpus: SparkCorpus, near: SparkPairs) -> Found:
+    def found(self, corpus: SparkCorpus, near: SparkPairs, *, top: int) -> Found:
         """Pairs and clusters are made where their component is, and are lazy frames."""
         self._begin("cluster")
-        return outcome.found(self._session, corpus, near, self._checkpoint)
+        return outcome.found(self._session, corpus, near, self._checkpoint, top=top)
 
     def cleaned(self, corpus: SparkCorpus, near: SparkPairs, keep: Keep) -> Cleaned:
         """Survivors are decided where their component is."""
@@ -85,23 +86,47 @@ class SparkEngine:
     def audit(self, corpus: SparkCorpus, near: SparkPairs, documents: int) -> Audit:
         """Some texts are shown to every block, which looks for what is similar to them."""
         self._begin("audit")
-        everyone = kept(each(copy.representatives, corpus.signed, corpus.repeats, numbered=True))
-        counts = everyone.map(len).collect()
-        drawn = draw(sum(counts), documents, corpus.settings.seed)
-        texts = _drawn_texts(corpus, everyone, counts, drawn)
-        shared = self._session.sparkContext.broadcast(texts)
-        step = partial(
-            search.search,
-            skipped=corpus.nothing_skipped,
-            sought=shared,
-            measure=corpus.measure,
-            threshold=corpus.measure.threshold(corpus.settings),
-        )
-        true = lookup.all_pairs(each(step, corpus.blocks, everyone, numbered=True).collect())
-        only = partial(search.only_sought, sought=shared)
+        drawn = self._draw(corpus, documents)
+        step = partial(search.search, threshold=corpus.measure.threshold(corpus.settings))
+        true = lookup.all_pairs(self._search(step, corpus, drawn))
+        only = partial(search.only_sought, sought=drawn.shared)
         claimed = lookup.all_pairs(near.states.map(only).collect())
-        share = len(drawn) / max(1, sum(counts))
-        return judge(texts.documents, true[:2], claimed[:2], share=share)
+        share = drawn.documents / max(1, drawn.everyone)
+        return judge(drawn.shared.value.documents, true[:2], claimed[:2], share=share)
+
+    def around(self, corpus: SparkCorpus, near: SparkPairs, documents: int, *, top: int) -> Around:
+        """Every block looks for what is nearly as similar to some texts as it has to be."""
+        self._begin("around")
+        drawn = self._draw(corpus, documents)
+        threshold = corpus.measure.threshold(corpus.settings)
+        step = partial(search.near_misses, threshold=threshold, count=top)
+        missed = lookup.gathered(self._search(step, corpus, drawn))
+        below = Near(*nearest_below(*missed, float(threshold), top))
+        return Around(
+            above=outcome.shown(corpus, outcome.nearest(near, top, least=True)),
+            below=outcome.shown(corpus, below),
+            searched=drawn.documents,
+            documents=drawn.everyone,
+        )
+
+    def _draw(self, corpus: SparkCorpus, documents: int) -> _Drawn:
+        """Some representatives, whose texts every partition sees."""
+        representatives = kept(
+            each(copy.representatives, corpus.signed, corpus.repeats, numbered=True)
+        )
+        counts = representatives.map(len).collect()
+        drawn = draw(sum(counts), documents, corpus.settings.seed)
+        texts = _drawn_texts(corpus, representatives, counts, drawn)
+        shared = self._session.sparkContext.broadcast(texts)
+        return _Drawn(representatives, shared, len(drawn), sum(counts))
+
+    def _search(self, step: Callable[..., Near], corpus: SparkCorpus, drawn: _Drawn) -> list[Near]:
+        """What a step finds among the representatives of each block."""
+        known = partial(
+            step, skipped=corpus.nothing_skipped, sought=drawn.shared, measure=corpus.measure
+        )
+        found = each(known, corpus.blocks, drawn.representatives, numbered=True)
+        return found.collect()
 
     def text_reader(self, corpus: SparkCorpus) -> TextReader:
         """Every block is asked for the texts that it has."""
@@ -131,6 +156,15 @@ class _BlockTexts:
         """See `TextReader`."""
         step = partial(lookup.look_up_places, self.skipped, set(places))
         return dict(self.states.mapPartitions(step).collect())
+
+
+class _Drawn(NamedTuple):
+    """Some documents that were drawn from all representatives."""
+
+    representatives: RDD[Numbers]
+    shared: search.Shared
+    documents: int
+    everyone: int
 
 
 def _drawn_texts(

@@ -51,14 +51,8 @@ def near_pairs(corpus: SparkCorpus, banding: Banding, hubs: int, begin: Begin) -
 
 
 def _counted(near: RDD[Near], meetings: int, verified: int) -> SparkPairs:
-    counts, best = zip(*near.map(lookup.count_near).collect(), strict=True)
-    return SparkPairs(
-        states=near,
-        count=sum(counts),
-        best=lookup.top_pairs(best),
-        meetings=meetings,
-        verified=verified,
-    )
+    count = sum(near.map(lookup.count_near).collect())
+    return SparkPairs(states=near, count=count, meetings=meetings, verified=verified)
 
 
 def _saved(number: int, near: Near, *, folder: Folder, stage: str) -> Near:

@@ -18,16 +18,17 @@ from nearly.engines.spark.near_pair import texts_travel
 from nearly.engines.spark.partition import group, lookup, row
 from nearly.engines.spark.partition.group import Group
 from nearly.engines.spark.partition.row import Tables
+from nearly.engines.spark.partition.verification import Near
 from nearly.engines.spark.session.result_frame import frame_of
 from nearly.schemas import CLUSTERS, PAIRS, REMOVED, shaped
 from nearly.stages.survivor import Keep
-from nearly.stages.table import read_top
+from nearly.stages.table import read_shown
 
 if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["cleaned", "found"]
+__all__ = ["cleaned", "found", "nearest", "shown"]
 
 #: Tables of packed rows, and of each partition how many rows and first documents they have.
 Ordered: TypeAlias = "tuple[RDD[Tables], list[dict[str, tuple[int, int]]]]"
@@ -42,7 +43,12 @@ _FATES = pa.schema(
 
 
 def found(
-    session: SparkSession, corpus: SparkCorpus, near: SparkPairs, checkpoint: str | None
+    session: SparkSession,
+    corpus: SparkCorpus,
+    near: SparkPairs,
+    checkpoint: str | None,
+    *,
+    top: int,
 ) -> Found:
     """Pairs are listed where their component is, and ordered where their first document is."""
     step = partial(row.found_rows, settings=corpus.settings)
@@ -55,7 +61,7 @@ def found(
         clusters=_frame(session, corpus, clusters, CLUSTERS),
         pair_count=_rows(counts, "pairs"),
         cluster_count=cluster_count,
-        read_top=_top(corpus, near, pairs),
+        read_top=_top(corpus, near, pairs, top),
     )
 
 
@@ -152,15 +158,28 @@ def _kept(
     return read
 
 
-def _top(corpus: SparkCorpus, near: SparkPairs, pairs: RDD[bytes]) -> Callable[[], pa.Table]:
+def _top(
+    corpus: SparkCorpus, near: SparkPairs, pairs: RDD[bytes], count: int
+) -> Callable[[], pa.Table]:
     """The best of all partitions with their texts; of copies, where nothing else is near."""
 
     def read() -> pa.Table:
-        best = near.best
-        if not len(near):
-            step = partial(lookup.best_of_rows, measure=corpus.measure)
-            best = lookup.top_pairs(pairs.map(step).collect())
-        shown = corpus.look_up(np.unique(np.concatenate(best[:2])))
-        return read_top(shown, shown.renumbered(best), corpus.measure, corpus.plan.id_type)()
+        if len(near):
+            return shown(corpus, nearest(near, count))
+        step = partial(lookup.best_of_rows, measure=corpus.measure, count=count)
+        best = lookup.gathered(pairs.map(step).collect())
+        return shown(corpus, lookup.best_pairs(best, count=count))
 
     return read
+
+
+def nearest(near: SparkPairs, count: int, *, least: bool = False) -> Near:
+    """The most similar pairs of all partitions, or the least similar."""
+    best = partial(lookup.best_pairs, count=count, least=least)
+    return best(lookup.gathered(near.states.map(best).collect()))
+
+
+def shown(corpus: SparkCorpus, pairs: Near) -> pa.Table:
+    """A few pairs with their texts."""
+    few = corpus.look_up(np.unique(np.concatenate(pairs[:2])))
+    return read_shown(few, few.renumbered(pairs), corpus.measure, corpus.plan.id_type)()

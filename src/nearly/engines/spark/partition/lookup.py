@@ -25,12 +25,13 @@ __all__ = [
     "Few",
     "all_pairs",
     "best_of_rows",
+    "best_pairs",
     "count_near",
     "few",
+    "gathered",
     "look_up",
     "look_up_ids",
     "look_up_places",
-    "top_pairs",
 ]
 
 
@@ -77,37 +78,39 @@ class Few:
         return Pairs(first=first, second=second, nearness=pairs.nearness)
 
 
-def count_near(near: Near) -> tuple[int, Near]:
-    """How many pairs there are, and the best of them."""
-    return len(near.first), best_pairs(near)
+def count_near(near: Near) -> int:
+    """How many pairs there are."""
+    return len(near.first)
 
 
-def best_pairs(pairs: Near) -> Near:
-    """The most similar of some pairs; of equals the first ones."""
+def best_pairs(pairs: Near, *, count: int, least: bool = False) -> Near:
+    """The most similar of some pairs, or the least similar; of equals the first ones."""
     order = np.lexsort((pairs.second, pairs.first))
-    chosen = order[best(pairs.nearness[order])]
+    nearness = pairs.nearness[order]
+    chosen = order[best(-nearness if least else nearness, count)]
     return Near(pairs.first[chosen], pairs.second[chosen], pairs.nearness[chosen])
 
 
-def top_pairs(parts: Sequence[Near]) -> Near:
-    """The most similar of the best."""
-    return best_pairs(Near(*map(np.concatenate, zip(*parts, strict=True))))
+def gathered(parts: Sequence[Near]) -> Near:
+    """Pairs of all partitions as they come."""
+    return Near(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def all_pairs(parts: Sequence[Near]) -> Near:
     """Pairs of all partitions, each once."""
-    first, second, nearness = map(np.concatenate, zip(*parts, strict=True))
+    first, second, nearness = gathered(parts)
     _, places = np.unique(np.stack([first, second], axis=1), axis=0, return_index=True)
     return Near(first[places], second[places], nearness[places])
 
 
-def best_of_rows(packed: bytes, *, measure: Measure) -> Near:
+def best_of_rows(packed: bytes, *, measure: Measure, count: int) -> Near:
     """The best pairs of a table of results."""
     rows = unpack(packed)
     first, second, shown = (
         numbers_of(rows.column(name)) for name in ("first", "second", measure.value)
     )
-    return best_pairs(Near(first, second, measure.shown(shown)))  # shown twice is as it was
+    near = Near(first, second, measure.shown(shown))  # shown twice is as it was
+    return best_pairs(near, count=count)
 
 
 def look_up(

@@ -12,8 +12,9 @@ from nearly.engines.spark.partition.number import Numbers, numbered
 from nearly.engines.spark.partition.signed_block import Block
 from nearly.engines.spark.partition.verification import Near, Texts, joined_texts, texts_of
 from nearly.measures.base import Measure
+from nearly.stages.around import nearest_below
 
-__all__ = ["Shared", "only_sought", "search", "some_texts"]
+__all__ = ["Shared", "near_misses", "only_sought", "search", "some_texts"]
 
 
 class Shared(Protocol):
@@ -56,10 +57,39 @@ def search(
     threshold: Fraction,
 ) -> Near:
     """Every pair of a sought document and one of a block that reaches the threshold."""
+    coming = _texts(number, block, representatives, skipped)
+    return Near(*map(np.concatenate, zip(*_pairs(coming, sought, measure, threshold), strict=True)))
+
+
+def near_misses(
+    number: int,
+    block: Block,
+    representatives: Numbers,
+    *,
+    skipped: Skips,
+    sought: Shared,
+    measure: Measure,
+    threshold: Fraction,
+    count: int,
+) -> Near:
+    """The nearest pairs of a sought document and one of a block that miss the threshold."""
+    coming = _texts(number, block, representatives, skipped)
+    least, limit = measure.least_near_miss(threshold), float(threshold)
+    found = _pairs(coming, sought, measure, least)
+    # Of each batch the nearest, so that no more is held.
+    parts = [Near(*nearest_below(*pairs, limit, count)) for pairs in found]
+    every = Near(*map(np.concatenate, zip(*parts, strict=True)))
+    return Near(*nearest_below(*every, limit, count))
+
+
+def _pairs(
+    coming: Iterator[Texts], sought: Shared, measure: Measure, threshold: Fraction
+) -> Iterator[Near]:
+    """Pairs of a sought document and one of those that come, batch by batch."""
     known, texts = joined_texts([sought.value])
     index = measure.index(np.arange(len(known), dtype=np.uint32), texts, threshold)
-    found = [Near(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
-    for part in _texts(number, block, representatives, skipped):
+    yield Near(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    for part in coming:
         documents, others = joined_texts([part])
         # A sought document is known by its place: it is not compared with itself.
         everyone = np.concatenate([known, documents])
@@ -68,8 +98,7 @@ def search(
         numbers[is_sought] = np.searchsorted(known, documents[is_sought])
         a, b, nearness = index.search(numbers, others)
         one, other = everyone[a], everyone[b]
-        found.append(Near(np.minimum(one, other), np.maximum(one, other), nearness))
-    return Near(*map(np.concatenate, zip(*found, strict=True)))
+        yield Near(np.minimum(one, other), np.maximum(one, other), nearness)
 
 
 def only_sought(near: Near, *, sought: Shared) -> Near:
