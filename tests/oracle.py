@@ -30,6 +30,7 @@ class Document:
     text: str
     normal: str
     shingles: frozenset[Any]
+    is_ignored: bool  # there were shingles, and all of them count for nothing
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,34 @@ class Buckets:
     seed: int = 1
 
 
-def read(table: pa.Table, text: TextSettings) -> list[Document]:
+def read(table: pa.Table, text: TextSettings, common: Fraction | None) -> list[Document]:
     """The documents of a table. This is where it is said what is none: a row without an id or a
     text."""
     documents = []
+    dropped = dropped_of(
+        table, text, common, lambda normal: textbook.shingles(normal, text.unit, text.whole_k)
+    )
     for number, row in enumerate(table.to_pylist()):
         name, given = row["id"], row["text"]
         if name is None or given is None:
             continue
         normal = textbook.normalise(given, text)
-        shingles = frozenset(textbook.shingles(normal, text.unit, text.whole_k))
-        documents.append(Document(number, name, given, normal, shingles))
+        every = frozenset(textbook.shingles(normal, text.unit, text.whole_k))
+        left = every - dropped
+        documents.append(Document(number, name, given, normal, left, bool(every) and not left))
     return documents
+
+
+def dropped_of(
+    table: pa.Table, text: TextSettings, common: Fraction | None, elements: Any
+) -> set[Any]:
+    """What counts for nothing: what templates have, and of the rest what too many documents have."""
+    ignored = {e for each in text.templates for e in elements(textbook.normalise(each, text))}
+    """What counts for nothing: shingles of templates, and of the rest those of too many documents."""
+        return ignored
+    rows = [row for row in table.to_pylist() if None not in (row["id"], row["text"])]
+    sets = [set(elements(textbook.normalise(row["text"], text))) - ignored for row in rows]
+    return ignored | textbook.too_common(sets, common)
 
 
 class Oracle:
@@ -72,6 +89,7 @@ class Oracle:
         all_pairs: bool = False,
         keep: str | None = None,
         buckets: Buckets | None = None,
+        common: float | None = None,
         **text: Any,
     ) -> None:
         self.table = table
@@ -81,7 +99,8 @@ class Oracle:
         self.keep = keep
         self.buckets = buckets
         self.text = TextSettings(**text)
-        self.documents = read(table, self.text)
+        self.common = None if common is None else Fraction(str(common))
+        self.documents = read(table, self.text, self.common)
 
     # Ids
 
@@ -143,9 +162,14 @@ class Oracle:
         }[self.buckets.scheme]
         positions, seed = self.buckets.bands * self.buckets.rows, self.buckets.seed
         unit, k = self.text.unit, self.text.whole_k
+
+        def hashes(normal: str) -> list[int]:
+            return signatures.shingle_hashes(normal, unit, k, seed)
+
+        dropped = dropped_of(self.table, self.text, self.common, hashes)
         return {
             place: made(
-                signatures.shingle_hashes(self.documents[place].normal, unit, k, seed),
+                [h for h in hashes(self.documents[place].normal) if h not in dropped],
                 positions,
                 seed,
             )
@@ -321,10 +345,13 @@ class Oracle:
         met = {}
         if self.buckets is not None:
             met = {"compared": len(self.meetings), "candidates": len(self.candidates)}
+        ignored = sum(each.is_ignored for each in self.documents)
+        if self.text.ignore or self.common is not None:
+            met["ignored"] = ignored
         return {
             "documents": len(self.documents),
             "skipped": self.table.num_rows - len(self.documents),
-            "empty": len(self.documents) - len(self.original),
+            "empty": len(self.documents) - len(self.original) - ignored,
             "copies": len(self.copies),
             "k": self.text.whole_k,
             "clusters": len(self.groups),
@@ -345,6 +372,18 @@ class Oracle:
         return tuple(
             [(*self.ids(pair), float(every[pair])) for pair in side] for side in (above, below)
         )
+
+    @property
+    def common_count(self) -> int | None:
+        """How many shingles too many documents have."""
+        if self.common is None:
+            return None
+
+        def shingles(normal: str) -> Any:
+            return textbook.shingles(normal, self.text.unit, self.text.whole_k)
+
+        ignored = dropped_of(self.table, self.text, None, shingles)
+        return len(dropped_of(self.table, self.text, self.common, shingles) - ignored)
 
     @property
     def audit(self) -> dict[str, float]:

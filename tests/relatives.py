@@ -46,6 +46,14 @@ def long_chain(seed: int, links: int = 60) -> pa.Table:
     return table_of(chance, texts)
 
 
+def headed(table: pa.Table, header: str) -> pa.Table:
+    """The same, most of them under a header, which is all that some of them have."""
+    texts = table["text"].to_pylist()
+    texts = [header + text if place % 4 else text for place, text in enumerate(texts)]
+    texts[5:12:2] = [header.strip(), header.upper(), header[5:], header]
+    return table.set_column(table.column_names.index("text"), "text", pa.array(texts))
+
+
 def spoilt(table: pa.Table, seed: int) -> pa.Table:
     """The same with rows that are no documents: no id, or no text either."""
     chance = random.Random(seed)

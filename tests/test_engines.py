@@ -195,6 +195,35 @@ def test_a_crowded_bucket_is_cleaned_by_its_hubs(run):
     check_clean(clean, expected)
 
 
+HEADER = "Head of it all. "
+
+
+@on_every_engine
+@pytest.mark.parametrize(
+    ("seed", "dropped", "method"),
+    [
+        (3, {"ignore": [HEADER, "ba do ki"]}, MISSING),
+        (4, {"common": 0.4}, EXACT),
+        (4, {"ignore": [HEADER[:9]], "common": 0.5}, {**MISSING, "scheme": "independent"}),
+    ],
+    ids=["ignored", "common", "ignored and common"],
+)
+def test_what_is_dropped_counts_for_nothing(run, seed, dropped, method):
+    table = relatives.spoilt(relatives.headed(corpus(seed), HEADER), seed)
+    found = run.find(table, **CHARACTERS, **dropped, audit=1_000, **method)
+    buckets = buckets_of(found, method) if method is not EXACT else None
+    expected = Oracle(table, **CHARACTERS, **dropped, buckets=buckets)
+    oracle.check_telling(expected)
+    assert expected.counts["ignored"] >= 3
+    assert set(expected.true) != set(Oracle(table, **CHARACTERS).true), "nothing depends on it"
+    check_found(found, expected)
+    assert found.statistics["audit"] == expected.audit
+    assert found.statistics.get("common") == expected.common_count
+    if method is EXACT:
+        clean = run.dedup(table, keep="longest", **CHARACTERS, **dropped, **method)
+        check_clean(clean, Oracle(table, keep="longest", **CHARACTERS, **dropped))
+
+
 @on_every_engine
 def test_rows_that_are_no_documents_change_nothing_else(run):
     """No id, no text: listed, never compared, and kept as they are."""

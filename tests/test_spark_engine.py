@@ -138,6 +138,22 @@ class TestCheckpoint:
         here = HERE.find(table_of(clustered(seed=6)), **HASHED)
         assert other.pairs.equals(here.pairs)
 
+    def test_what_was_counted_is_kept(self, tmp_path):
+        session()
+        path, folder = tmp_path / "docs.parquet", tmp_path / "kept"
+        pq.write_table(table_of(clustered()), path)
+        first, _ = self.find(path, folder, common=0.02)
+        [run] = folder.iterdir()
+        kept = run / "frequency" / "000000.arrow"
+        before = kept.stat().st_mtime_ns
+        again, _ = self.find(path, folder, common=0.02)
+        assert kept.stat().st_mtime_ns == before
+        here = HERE.find(table_of(clustered()), common=0.02, **HASHED)
+        assert here.statistics["common"] > 0
+        for there in (first, again):
+            assert there.pairs.equals(here.pairs)
+            assert there.statistics["common"] == here.statistics["common"]
+
     def test_blocks_that_were_signed_before_a_run_broke_off_are_used(self, tmp_path):
         session()
         path, folder = tmp_path / "docs.parquet", tmp_path / "kept"

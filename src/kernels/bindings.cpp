@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "arrays.hpp"
+#include "bind_frequency.hpp"
 #include "bind_join.hpp"
 #include "bind_normalise.hpp"
 #include "bind_overlaps.hpp"
@@ -28,9 +29,9 @@ using Offsets = Column<std::int64_t>;
 using Bytes = Column<std::uint8_t>;
 using Release = nb::gil_scoped_release;
 
-static Shingling shingling_of(std::string_view unit, std::size_t k, std::uint64_t seed) {
+static Shingling shingling_of(std::string_view unit, std::size_t k, std::uint64_t seed, const HashIndex *dropped) {
     if (k == 0) throw std::invalid_argument("k must be at least 1");
-    return {unit == "word" ? Unit::word : Unit::character, k, seed};
+    return {unit == "word" ? Unit::word : Unit::character, k, seed, dropped};
 }
 
 static std::uint32_t capped(std::size_t size) {
@@ -56,12 +57,12 @@ static void sign_with(std::string_view scheme, const Texts &texts, Shingling shi
 }
 
 static auto signatures(const Offsets &offsets, const Bytes &data, std::string_view unit, std::size_t k,
-                       std::uint64_t seed, std::string_view scheme, std::size_t positions) {
+                       std::uint64_t seed, std::string_view scheme, std::size_t positions, const HashIndex *dropped) {
     const Texts texts = texts_of(offsets, data);
     std::vector<std::uint32_t> all(texts.size() * positions);
     {
         Release release;
-        sign_with(scheme, texts, shingling_of(unit, k, seed), positions,
+        sign_with(scheme, texts, shingling_of(unit, k, seed, dropped), positions,
                   [&](std::size_t i, std::size_t, std::span<const std::uint32_t> signature) {
                       std::copy(signature.begin(), signature.end(), all.begin() + i * positions);
                   });
@@ -70,7 +71,7 @@ static auto signatures(const Offsets &offsets, const Bytes &data, std::string_vi
 }
 
 static auto sign(const Offsets &offsets, const Bytes &data, std::string_view unit, std::size_t k, std::uint64_t seed,
-                 std::string_view scheme, std::size_t bands, std::size_t rows) {
+                 std::string_view scheme, std::size_t bands, std::size_t rows, const HashIndex *dropped) {
     const Texts texts = texts_of(offsets, data);
     const std::size_t count = texts.size(), width = sketch_words(bands * rows);
     std::vector<std::uint32_t> sizes(count), keys(count * bands);
@@ -85,7 +86,7 @@ static auto sign(const Offsets &offsets, const Bytes &data, std::string_view uni
             contents[2 * i] = content.high;
             contents[2 * i + 1] = content.low;
         };
-        sign_with(scheme, texts, shingling_of(unit, k, seed), bands * rows, keep);
+        sign_with(scheme, texts, shingling_of(unit, k, seed, dropped), bands * rows, keep);
     }
     return std::tuple(give(std::move(sizes)), give(std::move(contents), {count, 2}),
                       give(std::move(keys), {count, bands}), give(std::move(sketches), {count, width}));
@@ -105,17 +106,17 @@ static auto pieces(const Bytes &data, const Offsets &starts, const Offsets &ends
 }
 
 static auto measure(const Offsets &offsets, const Bytes &data, std::string_view unit, std::size_t k,
-                    std::uint64_t seed) {
+                    std::uint64_t seed, const HashIndex *dropped) {
     const Texts texts = texts_of(offsets, data);
     std::vector<std::uint32_t> sizes(texts.size());
     std::vector<std::uint64_t> contents(2 * texts.size());
     {
         Release release;
-        const Shingler shingler(shingling_of(unit, k, seed));
+        Shingler shingler(shingling_of(unit, k, seed, dropped));
         Stop stop;
         for (std::size_t i = 0; i < texts.size(); ++i) {
             stop.check(texts[i].size());
-            sizes[i] = capped(shingler.count(texts[i]));
+            sizes[i] = capped(shingler.count_left(texts[i], texts.end()));
             const Content content = hash_content(texts[i].data(), texts[i].size());
             contents[2 * i] = content.high;
             contents[2 * i + 1] = content.low;
@@ -187,12 +188,12 @@ static auto unique_pairs(const Column<std::uint64_t> &pairs, std::uint64_t low, 
 }
 
 static auto sets_of(const Offsets &offsets, const Bytes &data, std::string_view unit, std::size_t k,
-                    std::uint64_t seed, bool sorted) {
+                    std::uint64_t seed, bool sorted, const HashIndex *dropped) {
     Sets sets;
     {
         const Texts texts = texts_of(offsets, data);
         Release release;
-        Shingler shingler(shingling_of(unit, k, seed));
+        Shingler shingler(shingling_of(unit, k, seed, dropped));
         sets = shingle_sets(texts, shingler, sorted);
     }
     return std::pair(give(std::move(sets.offsets)), give(std::move(sets.hashes)));
@@ -296,10 +297,13 @@ static void bind_stop(nb::module_ &m) {
 NB_MODULE(_kernels, m) {
     using namespace nanobind::literals;
     nearly::bind_stop(m);
+    nearly::bind_frequency(m);
+    const auto dropped = "dropped"_a.none() = nanobind::none();
     m.def("signatures", &nearly::signatures, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "scheme"_a,
-          "positions"_a);
-    m.def("sign", &nearly::sign, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "scheme"_a, "bands"_a, "rows"_a);
-    m.def("measure", &nearly::measure, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a);
+          "positions"_a, dropped);
+    m.def("sign", &nearly::sign, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "scheme"_a, "bands"_a, "rows"_a,
+          dropped);
+    m.def("measure", &nearly::measure, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, dropped);
     m.def("gather", &nearly::pieces, "data"_a, "starts"_a, "ends"_a);
     m.def("contents", &nearly::contents, "offsets"_a, "data"_a);
     m.def("band_candidates", &nearly::candidates_of_band, "keys"_a, "documents"_a, "sketches"_a, "bits"_a,
@@ -307,7 +311,8 @@ NB_MODULE(_kernels, m) {
     m.def("shared_keys", &nearly::places_of_shared_keys, "keys"_a);
     m.def("route_keys", &nearly::routes_of_keys, "rows"_a, "keys"_a, "is_chosen"_a, "partitions"_a);
     m.def("unique_pairs", &nearly::unique_pairs, "pairs"_a, "low"_a, "high"_a);
-    m.def("shingle_sets", &nearly::sets_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "in_order"_a = false);
+    m.def("shingle_sets", &nearly::sets_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "in_order"_a = false,
+          dropped);
     m.def("similarities", &nearly::similarities, "offsets"_a, "hashes"_a, "a"_a, "b"_a, "numerator"_a,
           "denominator"_a);
     m.def("cut_blocks", &nearly::ends_of_blocks, "a"_a, "b"_a, "lengths"_a, "limit"_a);

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "hash_index.hpp"
 #include "hashing.hpp"
 #include "stop.hpp"
 #include "texts.hpp"
@@ -19,6 +20,7 @@ struct Shingling {
     Unit unit;
     std::size_t k;
     std::uint64_t seed;
+    const HashIndex *dropped = nullptr;  // shingles that count for nothing
 };
 
 // Unicode's White_Space property.
@@ -55,11 +57,7 @@ class Shingler {
     // The hashes stay valid until the next call; `limit` is where readable memory ends.
     std::span<const std::uint64_t> operator()(std::span<const std::uint8_t> text,
                                               const std::uint8_t *limit) {
-        if (text.empty()) return {};
-        if (shingling_.unit == Unit::word) return words(text);
-        const bool ascii = is_ascii(text);
-        if (ascii && text.size() <= shingling_.k) return whole(text);
-        return ascii ? bytes(text, limit) : characters(text, limit);
+        return left_of(every(text, limit));
     }
 
     // Whether a text is better taken in stretches.
@@ -73,7 +71,16 @@ class Shingler {
             characters_in_stretches(text, limit, receive);
     }
 
-    // How many hashes that would be, without making them.
+    // How many hashes that would be, without making them where none is dropped.
+    std::size_t count_left(std::span<const std::uint8_t> text, const std::uint8_t *limit) {
+        if (shingling_.dropped == nullptr) return count(text);
+        if (!is_long(text)) return (*this)(text, limit).size();
+        std::size_t left = 0;
+        in_stretches(text, limit, [&left](std::span<const std::uint64_t> some) { left += some.size(); });
+        return left;
+    }
+
+    // How many there are with those that are dropped.
     std::size_t count(std::span<const std::uint8_t> text) const {
         const bool is_word = shingling_.unit == Unit::word;
         // A text of nothing but parts of characters is one shingle.
@@ -92,6 +99,29 @@ class Shingler {
     std::uint64_t leading_ = 1;  // WORD_BASE to the power k - 1
     std::vector<std::uint64_t> hashes_, words_;  // hashes_ only grows; a part of it is in use
     std::vector<std::size_t> starts_;
+
+    std::span<const std::uint64_t> every(std::span<const std::uint8_t> text, const std::uint8_t *limit) {
+        if (text.empty()) return {};
+        if (shingling_.unit == Unit::word) return words(text);
+        const bool ascii = is_ascii(text);
+        if (ascii && text.size() <= shingling_.k) return whole(text);
+        return ascii ? bytes(text, limit) : characters(text, limit);
+    }
+
+    // Of hashes that were just made, those that are not dropped.
+    std::span<const std::uint64_t> left_of(std::span<const std::uint64_t> made) {
+        return shingling_.dropped == nullptr ? made : keep_left(made.size());
+    }
+
+    [[gnu::noinline]] std::span<const std::uint64_t> keep_left(std::size_t made) {
+        std::size_t left = 0;
+        for (std::size_t i = 0; i < made; ++i) {
+            const std::uint64_t hash = hashes_[i];
+            hashes_[left] = hash;
+            left += !shingling_.dropped->has(hash);
+        }
+        return {hashes_.data(), left};
+    }
 
     static bool is_ascii(std::span<const std::uint8_t> text) {
         std::uint8_t all = 0;
@@ -239,7 +269,7 @@ class Shingler {
             at = split(at, end, kept + stretch_);
             stop_.check(SLOW * stretch_);
             if (!is_first && words_.size() <= kept) return;  // but for white space, all was taken
-            receive(roll());
+            receive(left_of(roll()));
             if (words_.size() > kept) words_.erase(words_.begin(), words_.end() - static_cast<std::ptrdiff_t>(kept));
         }
     }

@@ -41,7 +41,7 @@ template <typename Signer> class SigningShingler {
     // Apart, so that the way of short texts stays as it would be alone.
     [[gnu::noinline]] std::size_t in_stretches(std::span<const std::uint8_t> text, const std::uint8_t *limit,
                              std::span<std::uint32_t> signature) {
-        const std::size_t count = shingler_.count(text);
+        const std::size_t count = shingler_.count_left(text, limit);
         if (count == 0)
             std::ranges::fill(signature, 0);
         else

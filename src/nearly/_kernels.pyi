@@ -9,10 +9,29 @@ U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 F64 = npt.NDArray[np.float64]
 
+class HashIndex:
+    def __init__(self, hashes: U64) -> None: ...
+    def count(self, hashes: U64) -> U32: ...
+    def __len__(self) -> int: ...
+
+class Frequency:
+    def __init__(self, numerator: int, denominator: int) -> None: ...
+    def add(self, offsets: Offsets, hashes: U64) -> None: ...
+    def suspects(self) -> U64: ...
+    @property
+    def room(self) -> int: ...
+
 def request_stop() -> None: ...
 def forget_stop() -> None: ...
 def signatures(
-    offsets: Offsets, data: Bytes, unit: str, k: int, seed: int, scheme: str, positions: int
+    offsets: Offsets,
+    data: Bytes,
+    unit: str,
+    k: int,
+    seed: int,
+    scheme: str,
+    positions: int,
+    dropped: HashIndex | None = None,
 ) -> U32: ...
 def sign(
     offsets: Offsets,
@@ -23,8 +42,16 @@ def sign(
     scheme: str,
     bands: int,
     rows: int,
+    dropped: HashIndex | None = None,
 ) -> tuple[U32, U64, U32, U64]: ...
-def measure(offsets: Offsets, data: Bytes, unit: str, k: int, seed: int) -> tuple[U32, U64]: ...
+def measure(
+    offsets: Offsets,
+    data: Bytes,
+    unit: str,
+    k: int,
+    seed: int,
+    dropped: HashIndex | None = None,
+) -> tuple[U32, U64]: ...
 def gather(data: Bytes, starts: Offsets, ends: Offsets) -> Bytes: ...
 def contents(offsets: Offsets, data: Bytes) -> U64: ...
 def band_candidates(
@@ -36,7 +63,13 @@ def route_keys(
 ) -> tuple[Offsets, U32, U32]: ...
 def unique_pairs(pairs: U64, low: int, high: int) -> U64: ...
 def shingle_sets(
-    offsets: Offsets, data: Bytes, unit: str, k: int, seed: int, in_order: bool = False
+    offsets: Offsets,
+    data: Bytes,
+    unit: str,
+    k: int,
+    seed: int,
+    in_order: bool = False,
+    dropped: HashIndex | None = None,
 ) -> tuple[Offsets, U64]: ...
 def similarities(
     offsets: Offsets, hashes: U64, a: U32, b: U32, numerator: int, denominator: int

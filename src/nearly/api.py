@@ -62,6 +62,7 @@ def compare(
     mentions: Keeping = "keep",
     space: Spacing = "collapse",
     stop_words: tuple[str, ...] = (),
+    ignore: str | Path | Sequence[str | Path] = (),
     raw: bool = False,
     permutations: int = 256,
     scheme: Scheme = "one-permutation",
@@ -89,6 +90,8 @@ def compare(
         space: Collapse runs of white space to one space, drop them, or keep them. One of collapse,
             drop, keep. Default: 'collapse'.
         stop_words: Words to leave out. Default: ().
+        ignore: Files whose shingles count for nothing, such as a template; strings of a list are
+            texts. Default: ().
         raw: Compare texts exactly as they are, without normalising them. Default: False.
         permutations: Highest number of positions in a signature. Default: 256.
         scheme: Hash each shingle once, or once per position of the signature. One of
@@ -111,6 +114,7 @@ def compare(
             mentions=mentions,
             space=space,
             stop_words=stop_words,
+            ignore=ignore,
             raw=raw,
         ),
         signature=SignatureSettings(
@@ -137,6 +141,7 @@ def dedup(
     all_pairs: bool = False,
     cluster: Clustering = "components",
     method: Method = "auto",
+    common: float | str | None = None,
     unit: Unit = "char",
     k: int | Literal["auto"] = "auto",
     form: Form = "NFC",
@@ -147,6 +152,7 @@ def dedup(
     mentions: Keeping = "keep",
     space: Spacing = "collapse",
     stop_words: tuple[str, ...] = (),
+    ignore: str | Path | Sequence[str | Path] = (),
     raw: bool = False,
     permutations: int = 256,
     scheme: Scheme = "one-permutation",
@@ -186,6 +192,8 @@ def dedup(
             components, leader. Default: 'components'.
         method: Join exactly (misses nothing), hash (lsh), or decide by the size of the corpus. One
             of auto, exact, lsh. Default: 'auto'.
+        common: Drop shingles that occur in more than this share of the documents: 0.1 or '10%'.
+            Default: None.
         unit: Make shingles of characters or of words. One of char, word. Default: 'char'.
         k: Length of a shingle; auto is 5 characters for short documents, 9 for long ones. Default:
             'auto'.
@@ -200,6 +208,8 @@ def dedup(
         space: Collapse runs of white space to one space, drop them, or keep them. One of collapse,
             drop, keep. Default: 'collapse'.
         stop_words: Words to leave out. Default: ().
+        ignore: Files whose shingles count for nothing, such as a template; strings of a list are
+            texts. Default: ().
         raw: Compare texts exactly as they are, without normalising them. Default: False.
         permutations: Highest number of positions in a signature. Default: 256.
         scheme: Hash each shingle once, or once per position of the signature. One of
@@ -248,6 +258,7 @@ def dedup(
                 mentions=mentions,
                 space=space,
                 stop_words=stop_words,
+                ignore=ignore,
                 raw=raw,
             ),
             permutations=permutations,
@@ -261,6 +272,7 @@ def dedup(
             all_pairs=all_pairs,
             cluster=cluster,
             method=method,
+            common=common,
         ),
         deduplicating=Deduplicating(
             measure=measure,
@@ -300,6 +312,7 @@ def find(
     all_pairs: bool = False,
     cluster: Clustering = "components",
     method: Method = "auto",
+    common: float | str | None = None,
     unit: Unit = "char",
     k: int | Literal["auto"] = "auto",
     form: Form = "NFC",
@@ -310,6 +323,7 @@ def find(
     mentions: Keeping = "keep",
     space: Spacing = "collapse",
     stop_words: tuple[str, ...] = (),
+    ignore: str | Path | Sequence[str | Path] = (),
     raw: bool = False,
     permutations: int = 256,
     scheme: Scheme = "one-permutation",
@@ -353,6 +367,8 @@ def find(
             components, leader. Default: 'components'.
         method: Join exactly (misses nothing), hash (lsh), or decide by the size of the corpus. One
             of auto, exact, lsh. Default: 'auto'.
+        common: Drop shingles that occur in more than this share of the documents: 0.1 or '10%'.
+            Default: None.
         unit: Make shingles of characters or of words. One of char, word. Default: 'char'.
         k: Length of a shingle; auto is 5 characters for short documents, 9 for long ones. Default:
             'auto'.
@@ -367,6 +383,8 @@ def find(
         space: Collapse runs of white space to one space, drop them, or keep them. One of collapse,
             drop, keep. Default: 'collapse'.
         stop_words: Words to leave out. Default: ().
+        ignore: Files whose shingles count for nothing, such as a template; strings of a list are
+            texts. Default: ().
         raw: Compare texts exactly as they are, without normalising them. Default: False.
         permutations: Highest number of positions in a signature. Default: 256.
         scheme: Hash each shingle once, or once per position of the signature. One of
@@ -417,6 +435,7 @@ def find(
                 mentions=mentions,
                 space=space,
                 stop_words=stop_words,
+                ignore=ignore,
                 raw=raw,
             ),
             permutations=permutations,
@@ -430,6 +449,7 @@ def find(
             all_pairs=all_pairs,
             cluster=cluster,
             method=method,
+            common=common,
         ),
         finding=Finding(
             measure=measure,
@@ -513,6 +533,7 @@ def plan(
     all_pairs: bool = False,
     cluster: Clustering = "components",
     method: Method = "auto",
+    common: float | str | None = None,
     unit: Unit = "char",
     k: int | Literal["auto"] = "auto",
     form: Form = "NFC",
@@ -523,6 +544,7 @@ def plan(
     mentions: Keeping = "keep",
     space: Spacing = "collapse",
     stop_words: tuple[str, ...] = (),
+    ignore: str | Path | Sequence[str | Path] = (),
     raw: bool = False,
     permutations: int = 256,
     scheme: Scheme = "one-permutation",
@@ -563,6 +585,8 @@ def plan(
             components, leader. Default: 'components'.
         method: Join exactly (misses nothing), hash (lsh), or decide by the size of the corpus. One
             of auto, exact, lsh. Default: 'auto'.
+        common: Drop shingles that occur in more than this share of the documents: 0.1 or '10%'.
+            Default: None.
         unit: Make shingles of characters or of words. One of char, word. Default: 'char'.
         k: Length of a shingle; auto is 5 characters for short documents, 9 for long ones. Default:
             'auto'.
@@ -577,6 +601,8 @@ def plan(
         space: Collapse runs of white space to one space, drop them, or keep them. One of collapse,
             drop, keep. Default: 'collapse'.
         stop_words: Words to leave out. Default: ().
+        ignore: Files whose shingles count for nothing, such as a template; strings of a list are
+            texts. Default: ().
         raw: Compare texts exactly as they are, without normalising them. Default: False.
         permutations: Highest number of positions in a signature. Default: 256.
         scheme: Hash each shingle once, or once per position of the signature. One of
@@ -625,6 +651,7 @@ def plan(
                 mentions=mentions,
                 space=space,
                 stop_words=stop_words,
+                ignore=ignore,
                 raw=raw,
             ),
             permutations=permutations,
@@ -638,6 +665,7 @@ def plan(
             all_pairs=all_pairs,
             cluster=cluster,
             method=method,
+            common=common,
         ),
         deduplicating=Deduplicating(
             measure=measure,
@@ -677,6 +705,7 @@ def tune(
     all_pairs: bool = False,
     cluster: Clustering = "components",
     method: Method = "auto",
+    common: float | str | None = None,
     unit: Unit = "char",
     k: int | Literal["auto"] = "auto",
     form: Form = "NFC",
@@ -687,6 +716,7 @@ def tune(
     mentions: Keeping = "keep",
     space: Spacing = "collapse",
     stop_words: tuple[str, ...] = (),
+    ignore: str | Path | Sequence[str | Path] = (),
     raw: bool = False,
     permutations: int = 256,
     scheme: Scheme = "one-permutation",
@@ -728,6 +758,8 @@ def tune(
             components, leader. Default: 'components'.
         method: Join exactly (misses nothing), hash (lsh), or decide by the size of the corpus. One
             of auto, exact, lsh. Default: 'auto'.
+        common: Drop shingles that occur in more than this share of the documents: 0.1 or '10%'.
+            Default: None.
         unit: Make shingles of characters or of words. One of char, word. Default: 'char'.
         k: Length of a shingle; auto is 5 characters for short documents, 9 for long ones. Default:
             'auto'.
@@ -742,6 +774,8 @@ def tune(
         space: Collapse runs of white space to one space, drop them, or keep them. One of collapse,
             drop, keep. Default: 'collapse'.
         stop_words: Words to leave out. Default: ().
+        ignore: Files whose shingles count for nothing, such as a template; strings of a list are
+            texts. Default: ().
         raw: Compare texts exactly as they are, without normalising them. Default: False.
         permutations: Highest number of positions in a signature. Default: 256.
         scheme: Hash each shingle once, or once per position of the signature. One of
@@ -789,6 +823,7 @@ def tune(
                 mentions=mentions,
                 space=space,
                 stop_words=stop_words,
+                ignore=ignore,
                 raw=raw,
             ),
             permutations=permutations,
@@ -802,6 +837,7 @@ def tune(
             all_pairs=all_pairs,
             cluster=cluster,
             method=method,
+            common=common,
         ),
         tuning=Tuning(
             measure=measure,

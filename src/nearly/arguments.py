@@ -21,6 +21,7 @@ __all__ = [
     "Comparing",
     "Deduplicating",
     "Finding",
+    "Measuring",
     "Reading",
     "Running",
     "Tuning",

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearly import pipeline
-from nearly.arguments import Comparing, Deduplicating, Finding, Reading, Running, Tuning
+from nearly.arguments import Comparing, Deduplicating, Finding, Measuring, Reading, Running, Tuning
 from nearly.comparison import compare_texts
 from nearly.declaration import declarations
 from nearly.errors import SettingsError
 from nearly.evaluation.mention import Mentions, differing_in_mentions
+from nearly.measures.base import Measure
 from nearly.measures.jaccard import Jaccard
 from nearly.origin import origin_of
 from nearly.plans.plan import Plan
@@ -26,6 +27,7 @@ from nearly.results import Comparison, Deduplicated, Found
 from nearly.run import engine_name, on_one_machine, opened, reopened, skipped_records
 from nearly.settings import Settings, SignatureSettings, TextSettings
 from nearly.sources import Skipped
+from nearly.sources.template import with_templates
 from nearly.stages.survivor import Keep
 
 if TYPE_CHECKING:
@@ -46,8 +48,8 @@ def find(source: Any, settings: Settings, finding: Finding, running: Running) ->
             "difference is told on one machine only; leave it out on Spark, where found.top tells "
             "it for the most similar pairs"
         )
+    measure, settings = _measure(finding, settings)
     with _run(source, settings, running) as (read, engine, skipped):
-        measure = finding.measure or Jaccard.of(settings)
         found = pipeline.find(
             read,
             measure,
@@ -73,9 +75,9 @@ def dedup(
     rule = Keep.parse(deduplicating.keep)
     if deduplicating.unreadable == "fail":
         running = replace(running, strict=True)
+    measure, settings = _measure(deduplicating, settings)
     with _run(source, settings, running) as (read, engine, skipped):
         read.drops_unreadable = deduplicating.unreadable == "drop"
-        measure = deduplicating.measure or Jaccard.of(settings)
         digests = read.keep_digests() if getattr(read, "is_folder", False) else {}
         clean = pipeline.dedup(
             read, measure, settings, engine, skipped, rule, unique_ids=deduplicating.unique_ids
@@ -122,7 +124,7 @@ def tune(source: Any = None, *, settings: Settings, tuning: Tuning, running: Run
             "tune surveys a corpus on one machine; leave engine and master out, and of a Spark "
             "DataFrame give a sample, as in frame.sample(0.01).toArrow()"
         )
-    measure = tuning.measure or Jaccard.of(settings)
+    measure, settings = _measure(tuning, settings)
     if source is None:
         return advice.advise(measure, settings, tuning.chooser, tuning.documents)
     settings.check_length()
@@ -147,7 +149,22 @@ def compare(
     Where k is auto, the mean length of both texts decides it. A run of `find` decides it by the
     mean length of all documents, so give that run's k to get the same similarity.
     """
+    text = with_templates(text)
     return compare_texts(a, b, text, signature, comparing.name_a, comparing.name_b)
+
+
+def _measure(measuring: Measuring, settings: Settings) -> tuple[Measure, Settings]:
+    """How documents are compared, and the settings with the texts to ignore."""
+    settings = replace(settings, text=with_templates(settings.text))
+    if measuring.measure is None:
+        return Jaccard.of(settings), settings
+    for name, given in (("ignore", settings.text.ignore), ("common", settings.common)):
+        if given:
+            raise SettingsError(
+                f"{name} drops shingles, and {measuring.measure.name} was given as the measure; "
+                "leave one of them out"
+            )
+    return measuring.measure, settings
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from nearly import _kernels
 from nearly.arrays import string_array
+from nearly.measures.dropped import dropped_shingles
 from nearly.measures.jaccard import Jaccard
 from nearly.measures.shingle import shingle_sets, signatures
 from nearly.measures.stop_word import ENGLISH
@@ -33,7 +34,8 @@ def compare_texts(
     texts = string_array([a, b])
     first, second, shared = _sets(texts, text, settings.seed)
     positions = settings.permutations
-    signed = signatures(texts, text, settings.seed, settings.scheme, positions)
+    dropped = dropped_shingles(text, settings.seed)
+    signed = signatures(texts, text, settings.seed, settings.scheme, positions, dropped=dropped)
     agreeing = int(np.count_nonzero(signed[0] == signed[1])) if first and second else 0
     return Comparison(
         name_a=name_a,
@@ -57,7 +59,8 @@ def compare_texts(
 
 def _sets(texts: pa.LargeStringArray, text: TextSettings, seed: int) -> tuple[int, int, int]:
     """Sizes of both sets, and of what they share."""
-    (_, middle, end), hashes = shingle_sets(texts, text, seed)
+    dropped = dropped_shingles(text, seed)
+    (_, middle, end), hashes = shingle_sets(texts, text, seed, dropped=dropped)
     shared = _kernels.shared(hashes[:middle], hashes[middle:])
     return int(middle), int(end - middle), shared
 

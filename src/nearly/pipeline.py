@@ -124,10 +124,8 @@ def statistics(
     """What a run did, in numbers."""
     bands = {"bands": banding.bands, "rows": banding.rows, "agreement": banding.agreement}
     return {
-        "documents": corpus.counts.documents,
+        **corpus.counts.told(corpus.measure),
         "skipped": len(skipped),
-        "empty": corpus.counts.empty,
-        "copies": corpus.counts.copies,
         "repeated_ids": corpus.counts.repeated_ids or None,
         "sharing_ids": corpus.counts.sharing_ids or None,
         "k": corpus.settings.text.k,

@@ -38,6 +38,8 @@ class Statistics:
     documents: int
     skipped: int
     empty: int  # documents without a shingle
+    ignored: int | None = None  # documents of which every shingle was dropped
+    common: int | None = None  # shingles that were dropped, for too many documents have them
     copies: int  # documents whose text came before
     repeated_ids: int | None = None  # ids that several documents have, if there are any
     sharing_ids: int | None = None  # documents that have one of these

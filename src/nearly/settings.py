@@ -7,8 +7,11 @@ those sets. Each setting is declared here once. Both classes go to and from plai
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from decimal import Decimal
+from pathlib import Path
 from typing import Any, Final, Literal, Self
 
 from nearly.declaration import check_choices, check_names, setting
@@ -66,10 +69,16 @@ class TextSettings:
         "collapse", "Collapse runs of white space to one space, drop them, or keep them."
     )
     stop_words: tuple[str, ...] = setting((), "Words to leave out.")
+    ignore: str | Path | Sequence[str | Path] = setting(
+        (),
+        "Files whose shingles count for nothing, such as a template; strings of a list are texts.",
+    )
     raw: bool = setting(False, "Compare texts exactly as they are, without normalising them.")
 
     def __post_init__(self) -> None:
         check_choices(self)
+        if isinstance(self.ignore, list):
+            object.__setattr__(self, "ignore", tuple(self.ignore))
         if self.k != AUTO and not (_is_whole(self.k) and 1 <= int(self.k) <= LONGEST_SHINGLE):
             raise SettingsError(
                 f"k is {self.k!r}; a shingle has 1 to {LONGEST_SHINGLE} {self.unit}s. "
@@ -84,6 +93,15 @@ class TextSettings:
         if isinstance(self.k, str):
             raise SettingsError("k is 'auto'; it has to be resolved on documents before it is used")
         return self.k
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        """The texts to ignore: files must have been read by now."""
+        if not isinstance(self.ignore, tuple) or not all(isinstance(t, str) for t in self.ignore):
+            raise SettingsError(
+                f"ignore is {self.ignore!r}; files have to be read before they are used"
+            )
+        return self.ignore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +144,9 @@ class Settings(SignatureSettings):
     method: Method = setting(
         "auto", "Join exactly (misses nothing), hash (lsh), or decide by the size of the corpus."
     )
+    common: float | str | None = setting(
+        None, "Drop shingles that occur in more than this share of the documents: 0.1 or '10%'."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -133,6 +154,8 @@ class Settings(SignatureSettings):
         _check_within(self.within)
         _check_open_fraction("recall", self.recall)
         _check_bands(self.bands, self.rows)
+        if self.common is not None:
+            object.__setattr__(self, "common", _share(self.common))
 
     @classmethod
     def of(cls, **options: Any) -> Self:
@@ -141,6 +164,11 @@ class Settings(SignatureSettings):
         check_names(options, [*_names(cls), *names])
         text = {name: options.pop(name) for name in list(options) if name in names}
         return cls(text=TextSettings(**text), **options)
+
+    @property
+    def share(self) -> float | None:
+        """`common` as a number."""
+        return None if self.common is None else float(self.common)
 
     def check_length(self) -> None:
         """Refuse bands and rows that no signature is long enough for; tuning may explain them."""
@@ -160,6 +188,7 @@ class Settings(SignatureSettings):
         """Plain values, ready for JSON."""
         plain = asdict(self)
         plain["text"]["stop_words"] = list(self.text.stop_words)
+        plain["text"]["ignore"] = list(self.text.templates)
         return plain
 
     @classmethod
@@ -167,7 +196,8 @@ class Settings(SignatureSettings):
         """The inverse of `to_dict`; unknown names are refused."""
         rest = dict(plain)
         text = dict(rest.pop("text", {}))
-        text["stop_words"] = tuple(text.get("stop_words", ()))
+        for name in ("stop_words", "ignore"):
+            text[name] = tuple(text.get(name, ()))
         check_names(rest, _names(cls))
         check_names(text, _names(TextSettings))
         return cls(text=TextSettings(**text), **rest)
@@ -230,6 +260,21 @@ def _check_bands(bands: object, rows: object) -> None:
     for name, given in (("bands", bands), ("rows", rows)):
         if not (_is_whole(given) and given >= 1):  # type: ignore[operator]
             raise SettingsError(f"{name} is {given!r}; give a whole number of at least 1")
+
+
+def _share(given: float | str) -> float:
+    """A share of all documents, from 0.1 or from '10%'."""
+    share: object = given
+    if isinstance(given, str):
+        number = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", given)
+        # By way of a decimal number, so that 10% is the 0.1 that a user writes.
+        share = float(Decimal(number[1]) / (100 if number[2] else 1)) if number else given
+    if not _is_number(share) or not 0 < share <= 1:  # type: ignore[operator]
+        raise SettingsError(
+            f"common is {given!r}; it is a share of the documents, above 0% and at most 100%: "
+            "give for example 10% or 0.1"
+        )
+    return float(share)  # type: ignore[arg-type]
 
 
 def _names(kind: type) -> list[str]:

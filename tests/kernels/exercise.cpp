@@ -10,6 +10,8 @@
 
 #include "candidates.hpp"
 #include "clusters.hpp"
+#include "frequency.hpp"
+#include "hash_index.hpp"
 #include "jaccard.hpp"
 #include "join.hpp"
 #include "normal_form.hpp"
@@ -58,14 +60,15 @@ static void require(bool holds, const char *what) {
 constexpr std::size_t SHORT_STRETCH = 5;
 
 template <typename Signer> static std::uint64_t sign_all(const Texts &texts, Shingling shingling, std::size_t positions, std::vector<std::uint32_t> &all) {
-    const Shingler shingler(shingling);
+    Shingler shingler(shingling);
     const Signer signer(positions, shingling.seed);
     SigningShingler<Signer> at_once(shingler, signer), in_stretches(Shingler(shingling, SHORT_STRETCH), signer);
     std::vector<std::uint32_t> same(positions);
     for (std::size_t i = 0; i < texts.size(); ++i) {
         const auto signature = std::span(all).subspan(i * positions, positions);
         const std::size_t size = at_once(texts[i], texts.end(), signature);
-        require(size == shingler.count(texts[i]), "a size is not the number of shingles");
+        require(size == shingler.count_left(texts[i], texts.end()), "a size is not the number of shingles");
+        if (shingling.dropped == nullptr) require(size == shingler.count(texts[i]), "shingles are counted otherwise");
         require(size == in_stretches(texts[i], texts.end(), same), "stretches have another number of shingles");
         require(std::ranges::equal(signature, same), "stretches have another signature");
     }
@@ -80,6 +83,45 @@ static Sets sets_of(const Texts &texts, Shingling shingling) {
     require(sets.offsets == long_ones.offsets, "sets of long texts have other sizes");
     require(std::equal(sets.hashes.data, sets.hashes.data + sets.hashes.size, long_ones.hashes.data), "sets of long texts differ");
     return sets;
+}
+
+// Every hash that is in more than a share of the documents is suspected, however many are forgotten.
+static std::uint64_t count_frequent(const Sets &sets, const HashIndex &index, std::uint64_t denominator) {
+    Frequency frequency(1, denominator);
+    const std::uint64_t *const hashes = sets.hashes.data;
+    const std::size_t documents = sets.offsets.size() - 1;
+    for (std::size_t i = 0; i < documents; ++i) frequency.add({hashes + sets.offsets[i], hashes + sets.offsets[i + 1]});
+    std::vector<std::uint32_t> counts(index.size());
+    index.count({hashes, sets.hashes.size}, counts);
+    const HashIndex suspects(frequency.suspects());
+    std::vector<std::uint64_t> in_order(hashes, hashes + sets.hashes.size);
+    std::ranges::sort(in_order);
+    std::uint64_t frequent = 0;
+    for (auto at = in_order.begin(); at != in_order.end();) {
+        const auto end = std::upper_bound(at, in_order.end(), *at);
+        if (static_cast<std::size_t>(end - at) * denominator > documents) {
+            require(suspects.has(*at), "a frequent hash is not suspected");
+            ++frequent;
+        }
+        at = end;
+    }
+    return frequent + std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+// The same texts with the shingles of some of them dropped.
+static std::uint64_t drop_some(const Texts &texts, Shingling shingling) {
+    const Sets every = sets_of(texts, shingling);
+    const std::size_t some = static_cast<std::size_t>(every.offsets[std::min<std::size_t>(30, texts.size())]);
+    std::vector<std::uint64_t> dropped(every.hashes.data, every.hashes.data + some);
+    const HashIndex index(dropped);
+    shingling.dropped = &index;
+    const Sets left = sets_of(texts, shingling);
+    for (std::size_t i = 0; i < left.hashes.size; ++i) require(!index.has(left.hashes.data[i]), "a dropped hash is there");
+    std::vector<std::uint32_t> all(texts.size() * 6);
+    std::uint64_t digest = left.hashes.size + sign_all<OnePermutationSigner>(texts, shingling, 6, all);
+    digest += sign_all<IndependentSigner>(texts, shingling, 6, all);
+    for (const std::uint64_t denominator : {1, 10, 50}) digest += count_frequent(every, index, denominator);
+    return digest;
 }
 
 static std::uint64_t join_all(const Sets &sets) {
@@ -125,7 +167,7 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
     const NumberedSets few{every.documents.first(9), every.offsets.first(10), every.hashes};
     digest += search(SoughtIndex(few, {1, 2}), every).found.size();
     for (const std::uint32_t many : count_by_similarity(SoughtIndex(few, {0, 1}), every, 10)) digest = digest * 31 + many;
-    digest += join_all(sets);
+    digest += join_all(sets) + drop_some(texts, shingling);
     std::vector<std::uint32_t> as, bs;
     std::vector<double> similarities;
     const auto set = [&](std::uint64_t i) { return Set(sets.hashes.data + sets.offsets[i], sets.hashes.data + sets.offsets[i + 1]); };

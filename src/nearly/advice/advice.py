@@ -273,10 +273,8 @@ def survey(
         settings=corpus.measure.decided(settings),
         skipped=skipped.table(),
         statistics={
-            "documents": corpus.counts.documents,
+            **corpus.counts.told(corpus.measure),
             "skipped": len(skipped),
-            "empty": corpus.counts.empty,
-            "copies": corpus.counts.copies,
             "method": method.method,
             "why": method.why,
         },

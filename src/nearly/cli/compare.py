@@ -13,7 +13,7 @@ import click
 from nearly.cli import exit_code
 from nearly.cli import option as shared
 from nearly.cli.section import Command, option
-from nearly.errors import MissingError, UnreadableError
+from nearly.errors import UnreadableError
 
 if TYPE_CHECKING:
     from nearly.results import Comparison
@@ -51,32 +51,36 @@ def compare(a: str, b: str, append: Path | None, as_json: bool, **options: Any) 
 
     print_beside(comparison, sys.stdout)
     click.echo()
-    for label, value in _lines(comparison, is_guessed=options["k"] == "auto"):
+    is_guessed, is_reduced = options["k"] == "auto", bool(options["ignore"])
+    for label, value in _lines(comparison, is_guessed=is_guessed, is_reduced=is_reduced):
         click.echo(f"{label:<24}{value}")
     return exit_code.CLEAN
 
 
 def _read(name: str) -> str:
     """The text of a file; a table is a text like any other here."""
-    from nearly.sources.formats.document import read_document
     from nearly.sources.formats.encoding import NotTextError, decode
+    from nearly.sources.template import read_text_file
 
+    if name != "-":
+        return read_text_file(name, "A text file is needed.")
     try:
-        return decode(sys.stdin.buffer.read()) if name == "-" else read_document(name)
-    except FileNotFoundError:
-        raise MissingError(f"there is no file {name!r}. Check the path.") from None
+        return decode(sys.stdin.buffer.read())
     except NotTextError as error:
         raise UnreadableError(f"{name}: {error}. A text file is needed.") from None
-    except OSError as error:
-        raise UnreadableError(f"{name} cannot be read: {error.strerror or error}.") from error
 
 
-def _lines(comparison: Comparison, *, is_guessed: bool) -> Iterator[tuple[str, str]]:
+def _lines(
+    comparison: Comparison, *, is_guessed: bool, is_reduced: bool
+) -> Iterator[tuple[str, str]]:
     from nearly.cli.terminal import harmless, short
 
     unit = f"{comparison.unit} {comparison.k}-shingles"
     yield "A", f"{harmless(comparison.name_a)} ({comparison.shingles_a:,} {unit})"
     yield "B", f"{harmless(comparison.name_b)} ({comparison.shingles_b:,} {unit})"
+    for name, left in (("A", comparison.shingles_a), ("B", comparison.shingles_b)):
+        if is_reduced and left == 0:
+            yield "", f"nothing is left of {name} besides ignored text"
     yield "shared", f"{comparison.shared:,}"
     yield "Jaccard similarity", short(comparison.jaccard)
     yield "  without stop words", short(comparison.jaccard_without_stop_words)

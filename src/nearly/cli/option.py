@@ -19,6 +19,7 @@ from nearly.settings import Settings, TextSettings
 __all__ = [
     "File",
     "Place",
+    "common_option",
     "debug_option",
     "engine_options",
     "force_option",
@@ -170,6 +171,15 @@ text_options = _all(
         show_default=True,
         help="Words to leave out; a file has one word per line.",
     ),
+    setting(
+        "Text",
+        "--ignore",
+        metavar="FILE",
+        multiple=True,
+        kind=File,
+        show_default=False,
+        help="Shingles of this text count for nothing: a template, a header; may be repeated.",
+    ),
     setting("Text", "--form"),
     setting("Text", "--raw"),
 )
@@ -180,7 +190,10 @@ signature_options = _all(
     setting("Signature", "--seed", kind=int),
 )
 
+common_option = setting("Text", "--common", metavar="N%")
+
 search_options = _all(
+    common_option,
     setting("Search", "--threshold", "-t", kind=float),
     setting("Search", "--recall", kind=float),
     setting("Search", "--method"),

@@ -27,6 +27,7 @@ __all__ = [
     "announce_terminal",
     "check_folder",
     "check_outputs",
+    "dropped_lines",
     "ending",
     "print_json",
     "say_skipped",
@@ -50,7 +51,9 @@ def say_summary(result: Found | Deduplicated, outcome: str) -> None:
     if not statistics.documents + statistics.skipped:
         say("no documents")
         return
-    for line in (_read(statistics), *_ids(statistics), *outcome.splitlines(), _method(result)):
+    dropped = dropped_lines(statistics.ignored, statistics.common, result.settings)
+    read = (_read(statistics), *_ids(statistics), *dropped)
+    for line in (*read, *outcome.splitlines(), _method(result)):
         say(line)
     for line in _decided(statistics.source or {}):
         say(line)
@@ -77,6 +80,19 @@ def _ids(statistics: Statistics) -> Iterator[str]:
             f"{statistics.repeated_ids:,} {repeat}, over {documents}; "
             "tables have the file and row of each document"
         )
+
+
+def dropped_lines(ignored: int | None, common: int | None, settings: Settings) -> Iterator[str]:
+    """What counted for nothing, and the documents of which nothing was left."""
+    if common is not None:
+        shingles = count(common, "shingle that occurs", "shingles that occur")
+        share = f"{100 * (settings.share or 0):.10g}%"
+        were = "was" if common == 1 else "were"
+        yield f"{shingles} in more than {share} of the documents {were} dropped"
+    if ignored:
+        dropped = ["ignored text"] * bool(settings.text.ignore) + ["common shingles"] * bool(common)
+        documents = count(ignored, "document is", "documents are")
+        yield f"{documents} made of {' and '.join(dropped)} only: nothing is left to compare"
 
 
 def _decided(source: Mapping[str, Any]) -> Iterator[str]:

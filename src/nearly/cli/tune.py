@@ -57,6 +57,7 @@ AT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 @shared.setting("Goal", "--documents", kind=int)
 @shared.source_options
 @shared.text_options
+@shared.common_option
 @shared.signature_options
 @option(
     "Output",
@@ -320,5 +321,7 @@ def _read(advice: Advice) -> Iterator[str]:
     if statistics["copies"]:
         line += f"; {statistics['copies']:,} exact copies are found without a search"
     yield line
+    dropped = statistics.get("ignored"), statistics.get("common")
+    yield from report.dropped_lines(*dropped, advice.settings)
     if statistics["method"] == "exact":
         yield f"nearly find would need no bands here: it joins exactly, for {statistics['why']}"

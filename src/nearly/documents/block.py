@@ -23,6 +23,7 @@ class Tally(NamedTuple):
 
     documents: int
     empty: int
+    ignored: int
     bytes: int
     extent: int  # what settles a measure, summed; see `Measure.extent`
     skipped: int
@@ -40,6 +41,7 @@ class SignedBlock(NamedTuple):
     labels: bytes
     rows: npt.NDArray[np.uint32]
     sizes: npt.NDArray[np.uint32]
+    is_ignored: npt.NDArray[np.uint8]
     digests: npt.NDArray[np.uint64]
     id_digests: npt.NDArray[np.uint64]
     keys: npt.NDArray[np.uint32]
@@ -54,7 +56,7 @@ def identity_of(measure: Measure) -> str:
 
 def rows_of_block(block: SignedBlock) -> pa.RecordBatch:
     """One row per document; what concerns the whole block is in the metadata."""
-    columns = {"size": column_of(block.sizes)}
+    columns = {"size": column_of(block.sizes), "ignored": column_of(block.is_ignored)}
     for name in MATRICES:
         matrix = getattr(block, name)
         if matrix.shape[1] and len(matrix) == len(block.rows):
@@ -77,7 +79,7 @@ def block_of_rows(rows: pa.RecordBatch, skipped: Skips) -> SignedBlock:
     known = json.loads(rows.schema.metadata[b"block"])
     tally = Tally(*known["tally"])
     skipped.fill(known["skipped"], tally.skipped)
-    named = [name for name in rows.schema.names if name not in ("size", *MATRICES)]
+    named = [name for name in rows.schema.names if name not in ("size", "ignored", *MATRICES)]
     labels = rows.select(named).replace_schema_metadata()
     return SignedBlock(
         tally=tally,
@@ -85,6 +87,7 @@ def block_of_rows(rows: pa.RecordBatch, skipped: Skips) -> SignedBlock:
         labels=pack(labels),
         rows=numbers_of(labels.column("row")),
         sizes=numbers_of(rows.column("size")),
+        is_ignored=numbers_of(rows.column("ignored")),
         skipped=skipped,
         **{name: _matrix(rows, name) for name in MATRICES},
     )

@@ -90,9 +90,19 @@ class Counts:
 
     documents: int
     empty: int  # documents without a shingle
+    ignored: int  # documents of which every shingle was dropped
     copies: int  # documents whose text came before
     repeated_ids: int  # ids that several documents have
     sharing_ids: int  # documents that have one of these
+
+    def told(self, measure: Measure) -> dict[str, Any]:
+        """Those that every run tells, and what was dropped, if anything was."""
+        told = {"documents": self.documents, "empty": self.empty, "copies": self.copies}
+        if measure.drops:
+            told["ignored"] = self.ignored
+        if measure.common_count is not None:
+            told["common"] = measure.common_count
+        return told
 
 
 class Repeat(NamedTuple):

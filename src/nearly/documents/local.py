@@ -33,6 +33,7 @@ class Roles:
     copies: Documents  # documents whose text came before
     originals: Documents  # the representative of each of them
     empty: Documents  # documents with nothing to compare
+    ignored: Documents  # documents of which nothing is left to compare
 
 
 class Reading:
@@ -51,6 +52,7 @@ class Reading:
         self._id_digests = RowStore(np.uint64, 2, budget, folder)
         self._rule_column: list[pa.Array] = []
         self._sizes: list[npt.NDArray[np.uint32]] = []
+        self._is_ignored: list[npt.NDArray[np.bool_]] = []
         self._digests = RowStore(np.uint64, 2, budget, folder)
         self._keys = ColumnStore(np.uint32, budget, folder)
         self._sketches: RowStore | None = None
@@ -81,6 +83,8 @@ class Reading:
     def add_weighed(self, weighed: Weighed) -> None:
         """The next documents, signed or only weighed."""
         self._sizes.append(weighed.sizes)
+        if weighed.is_ignored is not None:
+            self._is_ignored.append(weighed.is_ignored)
         self._digests.append(weighed.digests)
         if isinstance(weighed, Signed):
             if self._sketches is None:
@@ -92,6 +96,7 @@ class Reading:
     def forget_weighed(self) -> None:
         """Texts will be weighed again: another k was guessed than all of them ask for."""
         self._sizes.clear()
+        self._is_ignored.clear()
         for store in (self._digests, self._keys, self._sketches):
             if store is not None:
                 store.clear()
@@ -99,7 +104,9 @@ class Reading:
     def finish(self, measure: Measure, settings: Settings, choice: Choice) -> "LocalCorpus":
         """All documents are in: who is empty, who is a copy of whom, and which ids repeat."""
         sizes = np.concatenate([np.empty(0, np.uint32), *self._sizes])
-        roles = _roles(sizes, self._digests.all())
+        nobody = np.zeros(len(sizes), bool)
+        is_ignored = np.concatenate(self._is_ignored) if self._is_ignored else nobody
+        roles = _roles(sizes, self._digests.all(), is_ignored)
         later, earlier = _same(self._id_digests.all())
         for store in (self._digests, self._id_digests):
             store.clear()
@@ -169,6 +176,7 @@ class LocalCorpus:
         return Counts(
             documents=len(self),
             empty=len(self.roles.empty),
+            ignored=len(self.roles.ignored),
             copies=len(self.copies),
             repeated_ids=ids,
             sharing_ids=ids + len(self.later),
@@ -228,7 +236,11 @@ def _id_store(id_type: pa.DataType, budget: Budget, folder: Path) -> TextStore |
     return TextStore(budget, folder)
 
 
-def _roles(sizes: npt.NDArray[np.uint32], digests: npt.NDArray[np.uint64]) -> Roles:
+def _roles(
+    sizes: npt.NDArray[np.uint32],
+    digests: npt.NDArray[np.uint64],
+    is_ignored: npt.NDArray[np.bool_],
+) -> Roles:
     valid = np.flatnonzero(sizes > 0).astype(np.uint32)
     first = valid[_kernels.first_seen(_some(digests, valid))]
     is_copy = first != valid
@@ -236,7 +248,8 @@ def _roles(sizes: npt.NDArray[np.uint32], digests: npt.NDArray[np.uint64]) -> Ro
         representatives=valid[~is_copy],
         copies=valid[is_copy],
         originals=first[is_copy],
-        empty=np.flatnonzero(sizes == 0).astype(np.uint32),
+        empty=np.flatnonzero((sizes == 0) & ~is_ignored).astype(np.uint32),
+        ignored=np.flatnonzero(is_ignored).astype(np.uint32),
     )
 
 

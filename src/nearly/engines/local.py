@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Self, TypeVar
 
 import numpy as np
@@ -21,7 +23,7 @@ from nearly.documents.local import LocalCorpus, Reading
 from nearly.documents.lookup import SourceTexts, TextReader
 from nearly.documents.readable import Readable, Skips, nothing_read
 from nearly.engines.base import Cleaned, Found
-from nearly.measures.base import Measure, Weighed
+from nearly.measures.base import Measure, Suspects, Weighed
 from nearly.measures.number import Documents
 from nearly.measures.pair import Block, Nearness, Packed, Pairs, gather, join_pairs, split_pairs
 from nearly.measures.work import Workers
@@ -101,6 +103,8 @@ class LocalEngine:
             settings, len(reading), text, measure.most_to_join, clusters_only=keep is not None
         )
         guessed = measure.settled(_mean_extent(measure, reading.chunks()))
+        if not guessed.is_counted:
+            guessed = self._count(guessed, reading)
         batches = itertools.chain(reading.chunks(), coming)
         mean_extent = self._weigh(reading, batches, measure, guessed, choice, banding)
         decided = guessed if is_all else measure.settled(mean_extent)
@@ -111,6 +115,31 @@ class LocalEngine:
         if len(corpus) == 0 and len(skipped):
             raise nothing_read(source, skipped)
         return corpus
+
+    def _count(self, measure: Measure, reading: Reading) -> Measure:
+        """What is in too many documents: every thread has suspects, which are counted then."""
+        self.progress.stage("count shingles", None)
+        lists = [measure.suspects() for _ in range(self.threads)]
+        idle: SimpleQueue[Suspects] = SimpleQueue()
+        for mine in lists:
+            idle.put(mine)
+
+        def suspect(texts: pa.LargeStringArray) -> None:
+            mine = idle.get()
+            try:
+                mine.add(texts)
+            finally:  # or another thread would wait for it for ever
+                idle.put(mine)
+
+        for _ in self._map(suspect, reading.chunks()):
+            self.progress.advance()
+        suspects = np.unique(np.concatenate([mine.found() for mine in lists]))
+        occurrences = np.zeros(len(suspects), np.int64)
+        for more in self._map(lambda t: measure.occurrences(t, suspects), reading.chunks()):
+            occurrences += more
+            self.progress.advance()
+        self.progress.stage("sign", None)
+        return measure.counted(suspects, occurrences, len(reading))
 
     def _hold(
         self, reading: Reading, documents: Iterator[pa.RecordBatch]
@@ -320,6 +349,8 @@ class LocalEngine:
 
 def _needed_to_decide(measure: Measure, settings: Settings) -> int | None:
     """Bytes of text that must be exceeded before the method is known; None: nothing is needed."""
+    if not measure.is_counted:
+        return sys.maxsize
     if settings.method == "auto":
         return measure.most_to_join
     return None if measure.is_settled else 0

@@ -31,7 +31,7 @@ from nearly.settings import Settings
 from nearly.tuning.banding import Banding
 from nearly.tuning.hashing import Hashing
 
-__all__ = ["Index", "Measure", "Signed", "Weighed", "exact_ratio"]
+__all__ = ["Index", "Measure", "Signed", "Suspects", "Weighed", "exact_ratio"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +39,12 @@ class Weighed:
     """One row per document: its size, 0 where there is nothing to compare, and its digest.
 
     Documents with the same digest are copies of each other: 128 bits stand for all that is
-    compared.
+    compared. `is_ignored` says of which of them all was dropped; None: of none.
     """
 
     sizes: npt.NDArray[np.uint32]
     digests: npt.NDArray[np.uint64]
+    is_ignored: npt.NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,16 @@ class Index(Protocol):
 
         One bin more holds those of closeness 1; pairs with nothing in common are left out.
         """
+
+
+class Suspects(Protocol):
+    """What may be in more documents than a measure allows; none of it is missed."""
+
+    def add(self, contents: pa.Array) -> None:
+        """The next documents."""
+
+    def found(self) -> npt.NDArray[np.uint64]:
+        """What is suspected up to now, in order."""
 
 
 class Measure(ABC):
@@ -190,6 +201,44 @@ class Measure(ABC):
     def settled(self, mean_extent: float) -> Self:  # noqa: ARG002
         """The measure with nothing left to decide, by the mean extent of a document."""
         return self
+
+    # What is counted over all documents before one of them is compared
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether nothing is left to count."""
+        return True
+
+    def suspects(self) -> Suspects:
+        """A new list, for some of the documents: what is frequent in all is so in some part."""
+        raise NotImplementedError(f"{self.name} has nothing to count")
+
+    def occurrences(
+        self,
+        contents: pa.Array,
+        suspects: npt.NDArray[np.uint64],
+    ) -> npt.NDArray[np.uint32]:
+        """In how many of these documents each suspect is."""
+        raise NotImplementedError(f"{self.name} has nothing to count")
+
+    def counted(
+        self,
+        suspects: npt.NDArray[np.uint64],  # noqa: ARG002
+        occurrences: npt.NDArray[np.int64],  # noqa: ARG002
+        documents: int,  # noqa: ARG002
+    ) -> Self:
+        """The measure with nothing left to count, by the occurrences in all documents."""
+        return self
+
+    @property
+    def drops(self) -> bool:
+        """Whether something of documents counts for nothing."""
+        return False
+
+    @property
+    def common_count(self) -> int | None:
+        """How much of what was counted is dropped; None where nothing was counted."""
+        return None
 
     def decided(self, settings: Settings) -> Settings:
         """Settings that say what was decided."""

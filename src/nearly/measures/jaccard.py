@@ -4,20 +4,23 @@ A threshold is compared as a ratio of whole numbers, so that a pair that lies on
 never lost to rounding.
 """
 
+import hashlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, partial
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import _kernels
-from nearly.arrays import count_characters, spans
+from nearly.arrays import count_characters, spans, take_strings
 from nearly.measures import set_join
-from nearly.measures.base import Index, Measure, Signed, Weighed
+from nearly.measures.base import Index, Measure, Signed, Suspects, Weighed, exact_ratio
+from nearly.measures.dropped import Hashes, dropped_shingles, from_bytes, to_bytes
 from nearly.measures.normalisation import normalise
 from nearly.measures.number import Documents
 from nearly.measures.pair import Block, Joined, Nearness
@@ -40,18 +43,27 @@ HASHING: Final = {"char": MINHASH, "word": replace(MINHASH, pairs=background(0.0
 
 @dataclass(frozen=True, kw_only=True)
 class Jaccard(Measure):
-    """Texts as sets of shingles; `k` is decided by the corpus where it is auto."""
+    """Texts as sets of shingles; `k` is decided by the corpus where it is auto.
+
+    The set of a text is without the shingles of the templates that `text` says to ignore, and
+    without those that more than the share `common` of the documents have. The corpus decides these:
+    `too_common` holds their hashes then.
+    """
 
     name: ClassVar[str] = "jaccard"
 
     text: TextSettings
     seed: int
     scheme: Scheme
+    common: float | None = None
+    too_common: bytes | None = None
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """As settings say."""
-        return cls(text=settings.text, seed=settings.seed, scheme=settings.scheme)
+        return cls(
+            text=settings.text, seed=settings.seed, scheme=settings.scheme, common=settings.share
+        )
 
     @property
     def hashing(self) -> Hashing:
@@ -60,26 +72,53 @@ class Jaccard(Measure):
 
     def weigh(self, contents: pa.LargeStringArray) -> Weighed:
         """The size of a document is its number of shingles, repeats included."""
-        sizes, digests = _kernels.measure(
-            *spans(normalise(contents, self.text)),
-            unit=self.text.unit,
-            k=self.text.whole_k,
-            seed=self.seed,
-        )
-        return Weighed(sizes=sizes, digests=digests)
+        normal = normalise(contents, self.text)
+        sizes, digests = self._measured(normal, self._dropped)
+        return Weighed(sizes=sizes, digests=digests, is_ignored=self._is_ignored(normal, sizes))
 
     def sign(self, contents: pa.LargeStringArray, banding: Banding) -> Signed:
         """Keys of 32 bits per band, sketches of 2 bits per position."""
+        normal = normalise(contents, self.text)
         sizes, digests, keys, sketches = _kernels.sign(
-            *spans(normalise(contents, self.text)),
+            *spans(normal),
             unit=self.text.unit,
             k=self.text.whole_k,
             seed=self.seed,
             scheme=self.scheme,
             bands=banding.bands,
             rows=banding.rows,
+            dropped=self._dropped,
         )
-        return Signed(sizes=sizes, digests=digests, keys=keys, sketches=sketches)
+        return Signed(
+            sizes=sizes,
+            digests=digests,
+            is_ignored=self._is_ignored(normal, sizes),
+            keys=keys,
+            sketches=sketches,
+        )
+
+    def _measured(
+        self, normal: pa.LargeStringArray, dropped: _kernels.HashIndex | None
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64]]:
+        return _kernels.measure(
+            *spans(normal),
+            unit=self.text.unit,
+            k=self.text.whole_k,
+            seed=self.seed,
+            dropped=dropped,
+        )
+
+    def _is_ignored(
+        self, normal: pa.LargeStringArray, sizes: npt.NDArray[np.uint32]
+    ) -> npt.NDArray[np.bool_] | None:
+        """Which of the documents without a shingle had some before they were dropped."""
+        if not self.drops:
+            return None
+        bare = np.flatnonzero(sizes == 0).astype(np.uint32)
+        before, _ = self._measured(take_strings(normal, bare), None)
+        is_ignored = np.zeros(len(sizes), bool)
+        is_ignored[bare[before > 0]] = True
+        return is_ignored
 
     def compare(
         self,
@@ -141,7 +180,11 @@ class Jaccard(Measure):
         return _SetIndex(self, sought)
 
     def _sets(self, texts: pa.LargeStringArray, *, in_order: bool = False) -> ShingleSets:
-        return shingle_sets(texts, self.text, self.seed, in_order=in_order)
+        return shingle_sets(texts, self.text, self.seed, in_order=in_order, dropped=self._dropped)
+
+    @property
+    def _dropped(self) -> _kernels.HashIndex | None:
+        return dropped_shingles(self.text, self.seed, self.too_common or b"")
 
     @property
     def is_settled(self) -> bool:
@@ -158,9 +201,64 @@ class Jaccard(Measure):
             return self
         return replace(self, text=replace(self.text, k=auto_k(self.text.unit, mean_extent)))
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether no shingle can be too common, or it is known which ones are."""
+        return self.common is None or self.too_common is not None
+
+    def suspects(self) -> Suspects:
+        """By lossy counting."""
+        share = exact_ratio(self.common or 1)
+        return _Suspects(self, _kernels.Frequency(share.numerator, share.denominator))
+
+    def occurrences(
+        self, contents: pa.LargeStringArray, suspects: Hashes
+    ) -> npt.NDArray[np.uint32]:
+        """Each document counts once."""
+        _, hashes = self._sets(contents)
+        return _kernels.HashIndex(suspects).count(hashes)
+
+    def counted(self, suspects: Hashes, occurrences: npt.NDArray[np.int64], documents: int) -> Self:
+        """With the shingles that are in more than their share of the documents."""
+        most = math.floor(exact_ratio(self.common or 1) * documents)
+        return replace(self, too_common=to_bytes(suspects[occurrences > most]))
+
+    @property
+    def drops(self) -> bool:
+        """Whether there is anything to ignore, or perhaps too common."""
+        return bool(self.text.templates) or self.common is not None
+
+    @property
+    def common_count(self) -> int | None:
+        """Shingles that are in too many documents."""
+        return None if self.too_common is None else len(from_bytes(self.too_common))
+
     def decided(self, settings: Settings) -> Settings:
         """Settings with k as a number."""
         return replace(settings, text=self.text)
+
+    def facts(self) -> dict[str, Any]:
+        """What is dropped can be long: a digest stands for it."""
+        plain = super().facts()
+        templates = "\0".join(map(_digest, self.text.templates))
+        plain["text"]["ignore"] = _digest(templates)
+        plain["too_common"] = None if self.too_common is None else _digest(self.too_common)
+        return plain
+
+
+class _Suspects:
+    """See `Suspects`."""
+
+    def __init__(self, measure: Jaccard, frequency: _kernels.Frequency):
+        self._measure, self._frequency = measure, frequency
+
+    def add(self, contents: pa.LargeStringArray) -> None:
+        """See `Suspects`."""
+        self._frequency.add(*self._measure._sets(contents))
+
+    def found(self) -> Hashes:
+        """See `Suspects`."""
+        return self._frequency.suspects()
 
 
 class _SetIndex:
@@ -181,6 +279,10 @@ class _SetIndex:
         """See `Index`; in whole numbers."""
         sets = self._measure._sets(contents)
         return self._sought.count_by_similarity(documents, *sets, bins)
+
+
+def _digest(given: str | bytes) -> str:
+    return hashlib.sha256(given if isinstance(given, bytes) else given.encode()).hexdigest()
 
 
 def _ratio(threshold: Fraction | None) -> tuple[int, int]:

@@ -31,16 +31,32 @@ def auto_k(unit: str, mean_length: float) -> int:
 
 
 def shingle_sets(
-    texts: pa.LargeStringArray, text: TextSettings, seed: int, *, in_order: bool = False
+    texts: pa.LargeStringArray,
+    text: TextSettings,
+    seed: int,
+    *,
+    in_order: bool = False,
+    dropped: _kernels.HashIndex | None = None,
 ) -> ShingleSets:
     """Each document's set of shingles, as hashes, sorted where that is asked for."""
     return _kernels.shingle_sets(
-        *spans(normalise(texts, text)), unit=text.unit, k=text.whole_k, seed=seed, in_order=in_order
+        *spans(normalise(texts, text)),
+        unit=text.unit,
+        k=text.whole_k,
+        seed=seed,
+        in_order=in_order,
+        dropped=dropped,
     )
 
 
 def signatures(
-    texts: pa.LargeStringArray, text: TextSettings, seed: int, scheme: Scheme, positions: int
+    texts: pa.LargeStringArray,
+    text: TextSettings,
+    seed: int,
+    scheme: Scheme,
+    positions: int,
+    *,
+    dropped: _kernels.HashIndex | None = None,
 ) -> npt.NDArray[np.uint32]:
     """Whole signatures, 32 bits per position: for estimates and for those who want to look."""
     return _kernels.signatures(
@@ -50,4 +66,5 @@ def signatures(
         seed=seed,
         scheme=scheme,
         positions=positions,
+        dropped=dropped,
     )

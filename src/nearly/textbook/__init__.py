@@ -16,6 +16,7 @@ from nearly.textbook.paper import (
     components,
     containment,
     cosine_distance,
+    document_frequency,
     edit_distance,
     hamming_distance,
     jaccard,
@@ -27,6 +28,7 @@ from nearly.textbook.paper import (
     signature_by_permutations,
     signatures_by_hash_functions,
     similar_pairs,
+    too_common,
     words,
 )
 
@@ -41,6 +43,7 @@ __all__ = [
     "components",
     "containment",
     "cosine_distance",
+    "document_frequency",
     "edit_distance",
     "hamming_distance",
     "jaccard",
@@ -53,5 +56,6 @@ __all__ = [
     "signature_by_permutations",
     "signatures_by_hash_functions",
     "similar_pairs",
+    "too_common",
     "words",
 ]

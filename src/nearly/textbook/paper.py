@@ -33,6 +33,7 @@ __all__ = [
     "components",
     "containment",
     "cosine_distance",
+    "document_frequency",
     "edit_distance",
     "hamming_distance",
     "jaccard",
@@ -44,6 +45,7 @@ __all__ = [
     "signature_by_permutations",
     "signatures_by_hash_functions",
     "similar_pairs",
+    "too_common",
     "words",
 ]
 
@@ -90,6 +92,20 @@ def _runs(text: str, unit: Unit, k: int) -> list[Shingle]:
         return []
     runs = [units[i : i + k] for i in range(max(1, len(units) - k + 1))]
     return [run if isinstance(run, str) else tuple(run) for run in runs]
+
+
+def document_frequency(documents: Iterable[Set[Element]]) -> Counter[Element]:
+    """In how many documents each element is, however often it occurs in one of them."""
+    return Counter(element for members in documents for element in members)
+
+
+def too_common(documents: Sequence[Set[Element]], share: Fraction) -> set[Element]:
+    """The elements that are in more than this share of the documents.
+
+    Taken out of every set, they leave what tells documents apart.
+    """
+    most = share * len(documents)
+    return {element for element, count in document_frequency(documents).items() if count > most}
 
 
 # Similarity of sets

@@ -15,6 +15,7 @@ from nearly.documents.readable import Skips, nothing_read
 from nearly.engines.spark.block import blocks_of, fingerprint_of, first_rows, narrowed
 from nearly.engines.spark.corpus import SparkCorpus
 from nearly.engines.spark.exchange import deliver, each, kept, send
+from nearly.engines.spark.frequency import counted
 from nearly.engines.spark.partition import copy, signed_block
 from nearly.engines.spark.partition.copy import Repeats
 from nearly.engines.spark.partition.signed_block import Plan
@@ -58,7 +59,7 @@ def load(
         kept_in=None,
     )
     plan = plan._replace(kept_in=_folder(checkpoint, source, plan, settings, blocks))
-    plan, signed, tallies = _sign(blocks, plan)
+    plan, signed, tallies = _sign(blocks, counted(blocks, plan))
     _list(signed, signed_block.listed_skips, [tally.skipped for tally in tallies], skipped)
     total = _sum(tallies)
     if total.documents == 0 and len(skipped):
@@ -80,6 +81,7 @@ def load(
         counts=Counts(
             documents=total.documents,
             empty=total.empty,
+            ignored=total.ignored,
             copies=copies,
             repeated_ids=repeated_ids,
             sharing_ids=repeated_ids + later,

@@ -134,19 +134,28 @@ def _sign(batches: Iterable[pa.RecordBatch], skipped: Skips, plan: Plan) -> Sign
         weighed.append(plan.weigh(texts))
     named = together(labels)
     sizes = np.concatenate([part.sizes for part in weighed])
+    is_ignored = np.concatenate([_ignored(part) for part in weighed])
+    bare, ignored = int((sizes == 0).sum()), int(is_ignored.sum())
     signed = [part for part in weighed if isinstance(part, Signed)]
     return SignedBlock(
-        tally=Tally(len(sizes), int((sizes == 0).sum()), size, extent, len(skipped)),
+        tally=Tally(len(sizes), bare - ignored, ignored, size, extent, len(skipped)),
         measured_by=identity_of(plan.measure),
         labels=pack(named),
         rows=numbers_of(named.column("row")),
         sizes=sizes,
+        is_ignored=is_ignored,
         digests=np.concatenate([part.digests for part in weighed]),
         id_digests=np.concatenate(ids),
         keys=_joined([part.keys for part in signed], len(sizes), np.uint32),
         sketches=_joined([part.sketches for part in signed], len(sizes), np.uint64),
         skipped=skipped,
     )
+
+
+def _ignored(weighed: Weighed) -> npt.NDArray[np.uint8]:
+    if weighed.is_ignored is None:
+        return np.zeros(len(weighed.sizes), np.uint8)
+    return weighed.is_ignored.astype(np.uint8)
 
 
 def _joined(parts: Sequence[npt.NDArray[Any]], count: int, kind: npt.DTypeLike) -> npt.NDArray[Any]:
