@@ -65,9 +65,9 @@ def read(table: pa.Table, text: TextSettings, common: Fraction | None) -> list[D
 def dropped_of(
     table: pa.Table, text: TextSettings, common: Fraction | None, elements: Any
 ) -> set[Any]:
-    """What counts for nothing: what templates have, and of the rest what too many documents have."""
+    """What counts for nothing: what templates have, and then what too many documents have."""
     ignored = {e for each in text.templates for e in elements(textbook.normalise(each, text))}
-    """What counts for nothing: shingles of templates, and of the rest those of too many documents."""
+    if common is None:
         return ignored
     rows = [row for row in table.to_pylist() if None not in (row["id"], row["text"])]
     sets = [set(elements(textbook.normalise(row["text"], text))) - ignored for row in rows]
