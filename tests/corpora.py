@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pyarrow as pa
+
 from nearly import call, pipeline
 from nearly.arguments import Running
 from nearly.documents.local import LocalCorpus
@@ -28,6 +30,20 @@ def clustered(clusters: int = 6, size: int = 15, lonely: int = 150, seed: int = 
                 edited[source.randrange(25)] = source.choice(WORDS)
             documents.append(" ".join(edited))
     return sorted(set(documents))
+
+
+def templated(count: int, seed: int = 1) -> pa.Table:
+    """Texts with a common header, 0.5 to 0.79 similar to each other; some are near-copies."""
+    source = random.Random(seed)
+
+    def words(many: int) -> str:
+        return " ".join("".join(source.choices("etaoinshrdlcum", k=6)) for _ in range(many))
+
+    header = words(40)
+    texts = [f"{header} {words(source.randrange(6, 21))}" for _ in range(count)]
+    for copy in range(50, count, 50):
+        texts[copy] = texts[source.randrange(copy)][:-1]
+    return pa.table({"id": range(count), "text": texts})
 
 
 @contextmanager

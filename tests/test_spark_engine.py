@@ -6,13 +6,14 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from clusters import QUICK_JAVA, StandaloneCluster, needs_java
-from corpora import clustered
+from corpora import clustered, templated
 from engines import Run, collected, frame_of, session
 
 import nearly
@@ -115,12 +116,31 @@ class TestCheckpoint:
         path, folder = tmp_path / "docs.parquet", tmp_path / "kept"
         pq.write_table(table_of(clustered()), path)
         first, stages = self.find(path, folder)
-        assert stages == ["read and sign", "candidates", "verify", "cluster"]
+        assert stages == ["read and sign", "buckets", "candidates", "verify", "cluster"]
         again, stages = self.find(path, folder)
         assert stages == ["read and sign", "verified pairs from the checkpoint", "cluster"]
         assert again.statistics == first.statistics
         assert again.pairs.equals(first.pairs)
         assert again.top.equals(first.top)
+
+    def test_what_buckets_decided_is_decided_alike_and_remembered(self, tmp_path):
+        """Text in common: hashing was chosen by size, and gives way to the join."""
+        session()
+        table, path = templated(2_500), tmp_path / "forms.parquet"
+        pq.write_table(table, path)
+        options = {"method": "auto", "threshold": 0.8}
+        small = patch("nearly.measures.jaccard.MOST_TO_JOIN", {"char": 2**12})
+        with small:
+            here = HERE.find(table, **options)
+            (first, stages), (again, _) = (
+                self.find(path, tmp_path / "kept", **options) for _ in range(2)
+            )
+        assert stages == ["read and sign", "buckets", "join", "cluster"]
+        assert again.statistics == first.statistics
+        assert first.pairs.num_rows > 0
+        assert first.pairs.cast(here.pairs.schema).equals(here.pairs)
+        for name in ("method", "why", "largest_bucket"):
+            assert first.statistics[name] == here.statistics[name]
 
     def test_other_settings_or_another_input_start_anew(self, tmp_path):
         session()
@@ -160,7 +180,7 @@ class TestCheckpoint:
         pq.write_table(table_of(clustered()), path)
         first, _ = self.find(path, folder)
         [run] = folder.iterdir()
-        for file in (run / "near").iterdir():
+        for file in (run / "pairs").iterdir():
             file.unlink()
         before = {file: file.stat().st_mtime_ns for file in (run / "signed").iterdir()}
         again, stages = self.find(path, folder)

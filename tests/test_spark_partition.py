@@ -118,7 +118,8 @@ def across_partitions(everyone, keys, sketches, banding, partitions, hubs):
         )
     crowds = []
     for here, received in enumerate(deliver(messages, partitions)):
-        crowds += bucket.crowded(here, received, partitions=partitions, hubs=hubs)
+        shared = bucket.shared(received)
+        crowds += bucket.crowded(here, shared, partitions=partitions, hubs=hubs)
     work = deliver(crowds, partitions)
     answers = []
     for block, received in enumerate(work):
@@ -139,7 +140,9 @@ def test_a_hot_bucket_is_cut_into_work_for_every_partition():
     rows, everyone = np.arange(count, dtype=np.uint32), np.ones(count, bool)
     messages = bucket.keys_by_bucket(0, rows, keys, everyone, partitions=partitions)
     [received] = [r for r in deliver(messages, partitions) if sum(len(k.rows) for k in r)]
-    sent = deliver(bucket.crowded(0, received, partitions=partitions, hubs=0), partitions)
+    shared = bucket.shared(received)
+    assert bucket.count_crowd(shared, hubs=0) == (count * (count - 1) // 2, count)
+    sent = deliver(bucket.crowded(0, shared, partitions=partitions, hubs=0), partitions)
     compared = [sum(_compared(part) for part in r if isinstance(part, Work)) for r in sent]
     assert sum(compared) == count * (count - 1) // 2
     assert max(compared) < 1.2 * min(compared)

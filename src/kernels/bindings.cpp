@@ -141,7 +141,7 @@ static auto contents(const Offsets &offsets, const Bytes &data) {
 
 static auto candidates_of_band(const Column<std::uint32_t> &keys, const Column<std::uint32_t> &documents,
                                const Matrix<std::uint64_t> &sketches, unsigned bits, std::uint32_t most_different,
-                               std::size_t hubs) {
+                               std::size_t hubs, std::uint64_t low, std::uint64_t high) {
     if (keys.size() != documents.size()) throw std::invalid_argument("each document needs one key");
     if (bits != 1 && bits != 2) throw std::invalid_argument("a sketch has 1 or 2 bits per position");
     check_below(span_of(documents), sketches.shape(0));
@@ -149,9 +149,18 @@ static auto candidates_of_band(const Column<std::uint32_t> &keys, const Column<s
     {
         Release release;
         found = band_candidates(span_of(keys), span_of(documents), {span_of(sketches), sketches.shape(1), bits},
-                                most_different, hubs);
+                                most_different, hubs, {low, high});
     }
     return std::pair(give(std::move(found.pairs)), found.compared);
+}
+
+static auto crowd_of_band(const Column<std::uint32_t> &keys, std::size_t hubs) {
+    Crowd crowd;
+    {
+        Release release;
+        crowd = crowd_of(span_of(keys), hubs);
+    }
+    return std::pair(give(std::move(crowd.followers)), crowd.largest);
 }
 
 static auto places_of_shared_keys(const Column<std::uint32_t> &keys) {
@@ -307,7 +316,8 @@ NB_MODULE(_kernels, m) {
     m.def("gather", &nearly::pieces, "data"_a, "starts"_a, "ends"_a);
     m.def("contents", &nearly::contents, "offsets"_a, "data"_a);
     m.def("band_candidates", &nearly::candidates_of_band, "keys"_a, "documents"_a, "sketches"_a, "bits"_a,
-          "most_different"_a, "hubs"_a);
+          "most_different"_a, "hubs"_a, "low"_a = 0, "high"_a = 1ull << 32);
+    m.def("crowd", &nearly::crowd_of_band, "keys"_a, "hubs"_a);
     m.def("shared_keys", &nearly::places_of_shared_keys, "keys"_a);
     m.def("route_keys", &nearly::routes_of_keys, "rows"_a, "keys"_a, "is_chosen"_a, "partitions"_a);
     m.def("unique_pairs", &nearly::unique_pairs, "pairs"_a, "low"_a, "high"_a);

@@ -59,12 +59,36 @@ NEARLY_CLONES inline void compare_sketches(const Sketches &sketches, const std::
     }
 }
 
+// Calls `receive` with the entries of each bucket that holds two documents or more.
+template <class Receive> inline void each_bucket(std::span<const std::uint64_t> entries, Receive &&receive) {
+    for (std::size_t start = 0; start < entries.size();) {
+        std::size_t end = start + 1;
+        while (end < entries.size() && entries[end] >> 32 == entries[start] >> 32) ++end;
+        if (end - start > 1) receive(entries.subspan(start, end - start));
+        start = end;
+    }
+}
+
+// How many documents of a bucket are compared with those that follow them there: all, or the first `hubs`.
+inline std::size_t count_firsts(std::size_t bucket, std::size_t hubs) {
+    return hubs == 0 ? bucket : std::min(hubs, bucket);
+}
+
+// Documents in [low, high).
+struct Range {
+    std::uint64_t low = 0, high = 1ull << 32;
+
+    bool has(std::uint32_t document) const { return low <= document && document < high; }
+};
+
 // All pairs of a bucket; or, with hubs, each document with the bucket's first `hubs` only,
-// which connects whatever is similar to one of them at a cost linear in the bucket.
+// which connects whatever is similar to one of them at a cost linear in the bucket. The first document
+// of a pair lies in `range`.
 inline void compare_bucket(const Sketches &sketches, std::span<const std::uint64_t> bucket,
-                           std::uint32_t most_different, std::size_t hubs, Candidates &candidates) {
-    const std::size_t firsts = hubs == 0 ? bucket.size() : std::min(hubs, bucket.size());
+                           std::uint32_t most_different, std::size_t hubs, Range range, Candidates &candidates) {
+    const std::size_t firsts = count_firsts(bucket.size(), hubs);
     for (std::size_t i = 0; i < firsts; ++i) {
+        if (!range.has(static_cast<std::uint32_t>(bucket[i]))) continue;
         candidates.compared += bucket.size() - i - 1;
         compare_sketches(sketches, bucket.data(), i, i + 1, bucket.size(), most_different, candidates.pairs);
     }
@@ -89,34 +113,51 @@ inline std::vector<std::uint32_t> perhaps_shared_keys(std::span<const std::uint3
     return places;
 }
 
-// The places, in ascending order, of keys that occur more than once.
-inline std::vector<std::uint32_t> shared_keys(std::span<const std::uint32_t> keys) {
+// Entries of the keys that may occur more than once, with their places, ordered by key and then by place.
+inline std::vector<std::uint64_t> perhaps_shared_entries(std::span<const std::uint32_t> keys) {
     const std::vector<std::uint32_t> perhaps = perhaps_shared_keys(keys);
     std::vector<std::uint64_t> entries;
     entries.reserve(perhaps.size());
     for (const std::uint64_t i : perhaps) entries.push_back(static_cast<std::uint64_t>(keys[i]) << 32 | i);
     radix_sort(entries, 32, 64);
+    return entries;
+}
+
+// The places, in ascending order, of keys that occur more than once.
+inline std::vector<std::uint32_t> shared_keys(std::span<const std::uint32_t> keys) {
     std::vector<std::uint32_t> places;
-    for (std::size_t i = 0; i < entries.size(); ++i)
-        if ((i > 0 && entries[i] >> 32 == entries[i - 1] >> 32) ||
-            (i + 1 < entries.size() && entries[i] >> 32 == entries[i + 1] >> 32))
-            places.push_back(static_cast<std::uint32_t>(entries[i]));
+    each_bucket(perhaps_shared_entries(keys), [&](std::span<const std::uint64_t> bucket) {
+        for (const std::uint64_t entry : bucket) places.push_back(static_cast<std::uint32_t>(entry));
+    });
     std::sort(places.begin(), places.end());
     return places;
 }
 
+// What comparing a band would take, before anything is compared.
+struct Crowd {
+    std::vector<std::uint32_t> followers;  // by place: how many documents it is compared with as a pair's first
+    std::size_t largest = 0;               // documents in the largest bucket
+};
+
+inline Crowd crowd_of(std::span<const std::uint32_t> keys, std::size_t hubs) {
+    Crowd crowd{.followers = std::vector<std::uint32_t>(keys.size())};
+    each_bucket(perhaps_shared_entries(keys), [&](std::span<const std::uint64_t> bucket) {
+        crowd.largest = std::max(crowd.largest, bucket.size());
+        const std::size_t firsts = count_firsts(bucket.size(), hubs);
+        for (std::size_t i = 0; i < firsts; ++i)
+            crowd.followers[static_cast<std::uint32_t>(bucket[i])] = static_cast<std::uint32_t>(bucket.size() - i - 1);
+    });
+    return crowd;
+}
+
 // `keys[i]` and `documents[i]` belong together; sketches are looked up by document.
 inline Candidates band_candidates(std::span<const std::uint32_t> keys, std::span<const std::uint32_t> documents,
-                                  const Sketches &sketches, std::uint32_t most_different, std::size_t hubs) {
-    const std::vector<std::uint64_t> entries = sort_by_key(keys, documents);
+                                  const Sketches &sketches, std::uint32_t most_different, std::size_t hubs,
+                                  Range range = {}) {
     Candidates candidates;
-    for (std::size_t start = 0; start < entries.size();) {
-        std::size_t end = start + 1;
-        while (end < entries.size() && entries[end] >> 32 == entries[start] >> 32) ++end;
-        if (end - start > 1)
-            compare_bucket(sketches, {entries.data() + start, end - start}, most_different, hubs, candidates);
-        start = end;
-    }
+    each_bucket(sort_by_key(keys, documents), [&](std::span<const std::uint64_t> bucket) {
+        compare_bucket(sketches, bucket, most_different, hubs, range, candidates);
+    });
     return candidates;
 }
 

@@ -55,8 +55,16 @@ def measure(
 def gather(data: Bytes, starts: Offsets, ends: Offsets) -> Bytes: ...
 def contents(offsets: Offsets, data: Bytes) -> U64: ...
 def band_candidates(
-    keys: U32, documents: U32, sketches: U64, bits: int, most_different: int, hubs: int
+    keys: U32,
+    documents: U32,
+    sketches: U64,
+    bits: int,
+    most_different: int,
+    hubs: int,
+    low: int = ...,
+    high: int = ...,
 ) -> tuple[U64, int]: ...
+def crowd(keys: U32, hubs: int) -> tuple[U32, int]: ...
 def shared_keys(keys: U32) -> U32: ...
 def route_keys(
     rows: U32, keys: U32, is_chosen: Bytes, partitions: int

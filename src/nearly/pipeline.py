@@ -129,9 +129,10 @@ def statistics(
         "repeated_ids": corpus.counts.repeated_ids or None,
         "sharing_ids": corpus.counts.sharing_ids or None,
         "k": corpus.settings.text.k,
-        "method": corpus.choice.method,
-        "why": corpus.choice.why,
-        **(bands if corpus.choice.method == "lsh" else {}),
+        "method": near.choice.method,
+        "why": near.choice.why,
+        **(bands if near.choice.method == "lsh" else {}),
+        "largest_bucket": near.largest_bucket,
         "compared": near.meetings,
         "candidates": near.verified,
     }

@@ -49,6 +49,7 @@ class Statistics:
     bands: int | None = None
     rows: int | None = None
     agreement: int | None = None  # positions that must agree before a candidate is verified
+    largest_bucket: int | None = None  # documents in it
     compared: int  # pairs that met
     candidates: int  # of these, pairs whose sets were compared
     seconds: Mapping[str, float]  # by stage

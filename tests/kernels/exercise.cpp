@@ -154,6 +154,7 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
         for (const std::size_t hubs : {0, 4}) {
             const Candidates found = band_candidates(keys, documents, {words, sketch_words(positions)}, 6, hubs);
             pairs.insert(pairs.end(), found.pairs.begin(), found.pairs.end());
+            digest += crowd_of(keys, hubs).largest;
         }
         digest += shared_keys(keys).size();
     }

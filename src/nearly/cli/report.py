@@ -38,6 +38,9 @@ __all__ = [
 #: How many skipped records are named one by one.
 MOST_NAMED = 10
 
+#: A bucket is announced that holds so many documents, and this share of them.
+FEWEST_IN_CROWD, SHARE_IN_CROWD = 100, 0.05
+
 
 def announce_terminal(source: tuple[str, ...]) -> None:
     """Whoever waits for nearly, while nearly waits for them, should know."""
@@ -53,7 +56,7 @@ def say_summary(result: Found | Deduplicated, outcome: str) -> None:
         return
     dropped = dropped_lines(statistics.ignored, statistics.common, result.settings)
     read = (_read(statistics), *_ids(statistics), *dropped)
-    for line in (*read, *outcome.splitlines(), _method(result)):
+    for line in (*read, *outcome.splitlines(), _method(result), *_crowd(statistics)):
         say(line)
     for line in _decided(statistics.source or {}):
         say(line)
@@ -122,6 +125,17 @@ def _method(result: Found | Deduplicated) -> str:
         f"{settings.text.unit} {settings.text.k}-shingles; {_promise(settings, statistics)} "
         f"from {settings.threshold:g} upwards; {seconds:.2f} s"
     )
+
+
+def _crowd(statistics: Statistics) -> Iterator[str]:
+    """A bucket that holds a good part of all documents: few of its pairs are near."""
+    compared = statistics.documents - statistics.empty - statistics.copies
+    held = statistics.largest_bucket or 0
+    if held >= max(FEWEST_IN_CROWD, SHARE_IN_CROWD * compared):
+        yield (
+            f"one bucket holds {held:,} of {count(compared, 'different document')} "
+            f"({held / compared:.0%}): template text? See --common"
+        )
 
 
 def _proof(audit: Audit) -> str:

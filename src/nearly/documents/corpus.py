@@ -104,6 +104,11 @@ class Counts:
             told["common"] = measure.common_count
         return told
 
+    @property
+    def different(self) -> int:
+        """Documents that are compared: the first of each text."""
+        return self.documents - self.empty - self.ignored - self.copies
+
 
 class Repeat(NamedTuple):
     """An id that came before, and where it stands first and then."""

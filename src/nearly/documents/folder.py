@@ -60,11 +60,11 @@ class Folder:
             )
         return rows
 
-    def finish(self, name: str, facts: Mapping[str, int]) -> None:
+    def finish(self, name: str, facts: Mapping[str, Any]) -> None:
         """All tables of this name are there, and this is known of them."""
         self._write(f"{name}/finished", pa.py_buffer(json.dumps(dict(facts)).encode()))
 
-    def finished(self, name: str) -> dict[str, int] | None:
+    def finished(self, name: str) -> dict[str, Any] | None:
         """What is known of these tables, if all are there."""
         data = self._read(f"{name}/finished")
         return None if data is None else json.loads(data.to_pybytes())

@@ -42,7 +42,7 @@ class Corpus(Protocol):
 
     @property
     def choice(self) -> Choice:
-        """The method, decided."""
+        """The method, by what was known when documents were read."""
 
     @property
     def counts(self) -> Counts:
@@ -54,6 +54,14 @@ class Corpus(Protocol):
 
 class NearPairs(Protocol):
     """Verified pairs of representatives."""
+
+    @property
+    def choice(self) -> Choice:
+        """The method that found them."""
+
+    @property
+    def largest_bucket(self) -> int | None:
+        """Documents in the largest bucket, where buckets were counted."""
 
     @property
     def meetings(self) -> int:

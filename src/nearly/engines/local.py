@@ -4,9 +4,9 @@ import itertools
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from queue import SimpleQueue
 from typing import Self, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import _kernels
@@ -25,20 +26,36 @@ from nearly.documents.readable import Readable, Skips, nothing_read
 from nearly.engines.base import Cleaned, Found
 from nearly.measures.base import Measure, Suspects, Weighed
 from nearly.measures.number import Documents
-from nearly.measures.pair import Block, Nearness, Packed, Pairs, gather, join_pairs, split_pairs
+from nearly.measures.pair import (
+    Block,
+    Nearness,
+    Packed,
+    Pairs,
+    gather,
+    join_pairs,
+    one_after_the_other,
+    split_pairs,
+)
 from nearly.measures.work import Workers
 from nearly.progress import Progress, Stopwatch
 from nearly.settings import Settings
 from nearly.stages import table
 from nearly.stages.around import Around, near_misses
 from nearly.stages.audit import Audit, audit, draw
-from nearly.stages.candidate import candidates, unique
+from nearly.stages.candidate import EVERYONE, Span, candidates, crowd, unique
 from nearly.stages.cluster import cluster
 from nearly.stages.copy import give_back_copies
+from nearly.stages.rehearsal import rehearse
 from nearly.stages.survivor import Keep, by_best_copy, rank, survivors
-from nearly.stages.verification import cut, verify_block
+from nearly.stages.verification import Places, cut, verify_block
 from nearly.tuning.banding import Banding
-from nearly.tuning.method import Choice, choose_method
+from nearly.tuning.method import (
+    Choice,
+    choose_method,
+    count_rehearsed,
+    is_crowded,
+    reconsider,
+)
 
 __all__ = ["LocalEngine", "LocalPairs"]
 
@@ -46,6 +63,8 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 MOST_PENDING = 2_000_000  # candidates that wait to be merged with those of other bands
+#: Documents that are compared at once may be the first of so many meetings, or of so many each.
+MOST_MEETINGS, MEETINGS_PER_DOCUMENT = 2**24, 16
 LEAST_ROOM = 2**24  # bytes that a join may take, however small the budget is
 
 
@@ -56,6 +75,8 @@ class LocalPairs:
     pairs: Pairs
     meetings: int
     verified: int
+    choice: Choice
+    largest_bucket: int | None
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -178,25 +199,78 @@ class LocalEngine:
 
     def near_pairs(self, corpus: LocalCorpus, banding: Banding, *, hubs: int) -> LocalPairs:
         """Joined in blocks that fit in memory, or met in buckets band by band and verified."""
-        threshold = corpus.measure.threshold(corpus.settings)
         if corpus.choice.method == "exact":
-            return self._join(corpus, threshold)
-        met, meetings = self.candidates(corpus, banding, hubs=hubs)
+            return self._join(corpus, corpus.choice)
+        followers, largest = self._crowd(corpus, banding, hubs)
+        choice = self._reconsidered(corpus, banding, int(followers.sum()), hubs)
+        if choice.method == "exact":
+            return replace(self._join(corpus, choice), largest_bucket=largest)
+        spans = _spans(corpus.representatives, followers)
+        return replace(self._hash(corpus, banding, hubs, spans), largest_bucket=largest)
+
+    def _crowd(
+        self, corpus: LocalCorpus, banding: Banding, hubs: int
+    ) -> tuple[npt.NDArray[np.int64], int]:
+        """How many meetings each representative is the first of, and the size of the largest
+        bucket."""
+        self.progress.stage("buckets", banding.bands)
+        documents = corpus.representatives
+
+        def of_band(band: int) -> tuple[npt.NDArray[np.uint32], int]:
+            return crowd(corpus.keys.column(band)[documents], hubs=hubs)
+
+        followers, largest = np.zeros(len(documents), np.int64), 0
+        for of_each, most in self._map(of_band, range(banding.bands), _width(corpus)):
+            followers += of_each
+            largest = max(largest, most)
+            self.progress.advance()
+        return followers, largest
+
+    def _reconsidered(
+        self, corpus: LocalCorpus, banding: Banding, meetings: int, hubs: int
+    ) -> Choice:
+        """The method again, now that meetings are counted; hubs keep them few."""
+        count, choice = corpus.counts.different, corpus.choice
+        if hubs or not is_crowded(choice, corpus.settings, count, meetings):
+            return choice
+        text = int(corpus.lengths().sum())
+        drawn = draw(count, count_rehearsed(count, text), corpus.settings.seed)
+        threshold = corpus.measure.threshold(corpus.settings)
+        texts = corpus.texts(corpus.representatives[drawn])
+        rehearsal = rehearse(corpus.measure, texts, banding, threshold)
+        return reconsider(choice, count, text, meetings, rehearsal)
+
+    def _hash(
+        self, corpus: LocalCorpus, banding: Banding, hubs: int, spans: Sequence[Span]
+    ) -> LocalPairs:
+        """Some documents after the others, so that candidates do not pile up."""
+        threshold = corpus.measure.threshold(corpus.settings)
+        parts, meetings, verified = [], 0, 0
+        for firsts in spans:
+            met, compared = self.candidates(corpus, banding, hubs=hubs, firsts=firsts)
+            parts.append(self._verify(corpus, met, threshold))
+            meetings += compared
+            verified += len(met)
         return LocalPairs(
-            pairs=self._verify(corpus, met, threshold), meetings=meetings, verified=len(met)
+            pairs=one_after_the_other(parts),
+            meetings=meetings,
+            verified=verified,
+            choice=corpus.choice,
+            largest_bucket=None,
         )
 
-    def candidates(self, corpus: LocalCorpus, banding: Banding, *, hubs: int) -> tuple[Packed, int]:
+    def candidates(
+        self, corpus: LocalCorpus, banding: Banding, *, hubs: int, firsts: Span = EVERYONE
+    ) -> tuple[Packed, int]:
         """Pairs that share a bucket and agree enough, each once; and how many met at all."""
         self.progress.stage("candidates", banding.bands)
 
         def of_band(band: int) -> tuple[Packed, int]:
-            return _band_candidates(corpus, band, banding, hubs)
+            return _band_candidates(corpus, band, banding, hubs, firsts)
 
         found: list[Packed] = []
         pending = meetings = 0
-        width = None if corpus.is_in_memory else 1
-        for pairs, met in self._map(of_band, range(banding.bands), width):
+        for pairs, met in self._map(of_band, range(banding.bands), _width(corpus)):
             meetings += met
             found.append(pairs)
             pending += len(pairs)
@@ -214,8 +288,9 @@ class LocalEngine:
         ranges = itertools.pairwise([0, *cuts, 2**64 - 1])
         return np.concatenate(list(self._map(lambda part: unique(pairs, *part), ranges)))
 
-    def _join(self, corpus: LocalCorpus, threshold: Fraction) -> LocalPairs:
+    def _join(self, corpus: LocalCorpus, choice: Choice) -> LocalPairs:
         self.progress.stage("join", None)
+        threshold = corpus.measure.threshold(corpus.settings)
         blocks = [partial(_load_block, corpus, part) for part in self._cut(corpus, threshold)]
         parts = []
         for part in corpus.measure.join(blocks, threshold, Workers(self._map, self.threads)):
@@ -225,6 +300,8 @@ class LocalEngine:
             pairs=gather(parts),
             meetings=sum(part.meetings for part in parts),
             verified=sum(part.verified for part in parts),
+            choice=choice,
+            largest_bucket=None,
         )
 
     def _cut(self, corpus: LocalCorpus, threshold: Fraction) -> list[Documents]:
@@ -253,7 +330,7 @@ class LocalEngine:
         nearness = np.empty(len(packed))
         blocks = cut(first, second, corpus.lengths())
 
-        def of_block(block: slice) -> Nearness:
+        def of_block(block: Places) -> Nearness:
             read = corpus.text_store.take
             return verify_block(corpus.measure, read, first[block], second[block], threshold)
 
@@ -375,19 +452,33 @@ def _mean_extent(measure: Measure, chunks: Iterator[pa.LargeStringArray]) -> flo
     return sum(extent for extent, _ in counted) / max(1, sum(count for _, count in counted))
 
 
+def _width(corpus: LocalCorpus) -> int | None:
+    """Bands that are looked at together: what is read from disk for one should fit."""
+    return None if corpus.is_in_memory else 1
+
+
+def _spans(documents: Documents, followers: npt.NDArray[np.int64]) -> list[Span]:
+    """Runs of documents that are the first of about as many meetings as can be held."""
+    at_once = max(MOST_MEETINGS, MEETINGS_PER_DOCUMENT * len(documents))
+    starts = documents[np.flatnonzero(np.diff(np.cumsum(followers) // at_once)) + 1]
+    return list(itertools.pairwise([EVERYONE[0], *starts.tolist(), EVERYONE[1]]))
+
+
 def _band_candidates(
-    corpus: LocalCorpus, band: int, banding: Banding, hubs: int
+    corpus: LocalCorpus, band: int, banding: Banding, hubs: int, firsts: Span
 ) -> tuple[Packed, int]:
     documents = corpus.representatives
     keys = corpus.keys.column(band)[documents]
     if corpus.is_in_memory:
-        return candidates(keys, documents, corpus.sketches.all(), banding, hubs=hubs)
+        sketches = corpus.sketches.all()
+        return candidates(keys, documents, sketches, banding, hubs=hubs, firsts=firsts)
     # Only documents that share a bucket are worth a read; there they have new numbers.
     crowded = _kernels.shared_keys(keys)
     keys, documents = keys[crowded], documents[crowded]
     numbers = np.arange(len(documents), dtype=np.uint32)
     sketches = corpus.sketches.take(documents)
-    pairs, met = candidates(keys, numbers, sketches, banding, hubs=hubs)
+    low, high = np.searchsorted(documents, firsts).tolist()
+    pairs, met = candidates(keys, numbers, sketches, banding, hubs=hubs, firsts=(low, high))
     first, second = split_pairs(pairs)
     return join_pairs(documents[first], documents[second]), met
 

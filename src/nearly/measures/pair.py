@@ -1,6 +1,6 @@
 """Pairs of document numbers: packed in one word while they are candidates, columns later."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,17 @@ import pyarrow as pa
 
 from nearly.measures.number import Documents
 
-__all__ = ["Block", "Joined", "Nearness", "Packed", "Pairs", "gather", "join_pairs", "split_pairs"]
+__all__ = [
+    "Block",
+    "Joined",
+    "Nearness",
+    "Packed",
+    "Pairs",
+    "gather",
+    "join_pairs",
+    "one_after_the_other",
+    "split_pairs",
+]
 
 Packed = npt.NDArray[np.uint64]
 Nearness = npt.NDArray[np.float64]
@@ -64,6 +74,15 @@ def gather(parts: Iterable[Joined]) -> Pairs:
     order = np.argsort(packed)
     first, second = split_pairs(packed[order])
     return Pairs(first=first, second=second, nearness=nearness[order])
+
+
+def one_after_the_other(parts: Sequence[Pairs]) -> Pairs:
+    """Pairs of which those of one part come before those of the next."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = ([getattr(part, name) for part in parts] for name in ("first", "second", "nearness"))
+    first, second, nearness = map(np.concatenate, columns)
+    return Pairs(first=first, second=second, nearness=nearness)
 
 
 def join_pairs(first: Documents, second: Documents) -> Packed:

@@ -81,6 +81,8 @@ class SparkPairs:
     count: int
     meetings: int
     verified: int
+    choice: Choice
+    largest_bucket: int | None
 
     def __len__(self) -> int:
         return self.count

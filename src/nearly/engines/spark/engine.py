@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from nearly.documents.lookup import Placed, TextReader
 from nearly.documents.place import Place
@@ -15,12 +13,13 @@ from nearly.documents.readable import Skips
 from nearly.engines.base import Cleaned, Found
 from nearly.engines.spark import outcome
 from nearly.engines.spark.corpus import SparkCorpus, SparkPairs
-from nearly.engines.spark.exchange import each, kept, met
+from nearly.engines.spark.exchange import each, met
 from nearly.engines.spark.loader import load
 from nearly.engines.spark.near_pair import near_pairs
-from nearly.engines.spark.partition import copy, lookup, search
-from nearly.engines.spark.partition.number import Numbers, by_target
-from nearly.engines.spark.partition.verification import Near, Texts, joined_texts, texts_of
+from nearly.engines.spark.partition import lookup, search
+from nearly.engines.spark.partition.number import Numbers
+from nearly.engines.spark.partition.verification import Near
+from nearly.engines.spark.sample import drawn_texts, everyone_of
 from nearly.measures.base import Measure
 from nearly.progress import Progress, Stopwatch
 from nearly.settings import Settings
@@ -111,12 +110,9 @@ class SparkEngine:
 
     def _draw(self, corpus: SparkCorpus, documents: int) -> _Drawn:
         """Some representatives, whose texts every partition sees."""
-        representatives = kept(
-            each(copy.representatives, corpus.signed, corpus.repeats, numbered=True)
-        )
-        counts = representatives.map(len).collect()
+        representatives, counts = everyone_of(corpus)
         drawn = draw(sum(counts), documents, corpus.settings.seed)
-        texts = _drawn_texts(corpus, representatives, counts, drawn)
+        texts = drawn_texts(corpus, representatives, counts, drawn)
         shared = self._session.sparkContext.broadcast(texts)
         return _Drawn(representatives, shared, len(drawn), sum(counts))
 
@@ -165,17 +161,3 @@ class _Drawn(NamedTuple):
     shared: search.Shared
     documents: int
     everyone: int
-
-
-def _drawn_texts(
-    corpus: SparkCorpus, everyone: RDD[Numbers], counts: Sequence[int], drawn: Numbers
-) -> Texts:
-    """The texts of those who were drawn from all representatives, by their places there."""
-    starts = np.cumsum([0, *counts])
-    blocks = np.searchsorted(starts, drawn, "right") - 1
-    places = {
-        block: (theirs - starts[block]).tolist() for block, (theirs,) in by_target(blocks, drawn)
-    }
-    step = partial(search.some_texts, skipped=corpus.nothing_skipped, places=places)
-    parts = each(step, corpus.blocks, everyone, numbered=True).collect()
-    return texts_of(*joined_texts(parts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -12,9 +12,14 @@ from nearly.arrays import column_of, numbers_of
 from nearly.engines.spark.corpus import SparkCorpus, SparkPairs
 from nearly.engines.spark.exchange import deliver, each, kept, send
 from nearly.engines.spark.partition import bucket, copy, join, lookup, signed_block, verification
-from nearly.engines.spark.partition.bucket import Candidates
-from nearly.engines.spark.partition.verification import Near
+from nearly.engines.spark.partition.bucket import Candidates, Shared
+from nearly.engines.spark.partition.verification import Near, joined_texts
+from nearly.engines.spark.sample import drawn_texts, everyone_of
+from nearly.settings import Method
+from nearly.stages.audit import draw
+from nearly.stages.rehearsal import rehearse
 from nearly.tuning.banding import Banding
+from nearly.tuning.method import Choice, count_rehearsed, is_crowded, reconsider
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -26,10 +31,19 @@ __all__ = ["near_pairs", "texts_travel"]
 Begin = Callable[[str], None]
 
 
+class Facts(NamedTuple):
+    """What is known of verified pairs besides themselves; kept with them."""
+
+    meetings: int
+    verified: int
+    method: Method
+    why: str
+    largest_bucket: int | None
+
+
 def near_pairs(corpus: SparkCorpus, banding: Banding, hubs: int, begin: Begin) -> SparkPairs:
     """Found now, or kept by a run before this one."""
-    is_exact = corpus.choice.method == "exact"
-    stage = "near-exact" if is_exact else f"near-by-{hubs}-hubs" if hubs else "near"
+    stage = f"pairs-by-{hubs}-hubs" if hubs else "pairs"
     folder = corpus.plan.kept_in
     known = None if folder is None else folder.finished(stage)
     if folder is not None and known is not None:
@@ -37,22 +51,25 @@ def near_pairs(corpus: SparkCorpus, banding: Banding, hubs: int, begin: Begin) -
         recalled = each(
             partial(_recalled, folder=folder, stage=stage), corpus.blocks, numbered=True
         )
-        return _counted(kept(recalled), known["meetings"], known["verified"])
-    if is_exact:
-        near, meetings, verified = _join(corpus, begin)
-    else:
-        near, meetings, verified = _hash(corpus, banding, hubs, begin)
+        return _counted(kept(recalled), Facts(**known))
+    near, facts = _found(corpus, banding, hubs, begin)
     if folder is None:
-        return _counted(kept(near), meetings, verified)
+        return _counted(kept(near), facts)
     saved = each(partial(_saved, folder=folder, stage=stage), near, numbered=True)
-    found = _counted(kept(saved), meetings, verified)
-    folder.finish(stage, {"meetings": meetings, "verified": verified})
+    found = _counted(kept(saved), facts)
+    folder.finish(stage, facts._asdict())
     return found
 
 
-def _counted(near: RDD[Near], meetings: int, verified: int) -> SparkPairs:
-    count = sum(near.map(lookup.count_near).collect())
-    return SparkPairs(states=near, count=count, meetings=meetings, verified=verified)
+def _counted(near: RDD[Near], facts: Facts) -> SparkPairs:
+    return SparkPairs(
+        states=near,
+        count=sum(near.map(lookup.count_near).collect()),
+        meetings=facts.meetings,
+        verified=facts.verified,
+        choice=Choice(facts.method, facts.why),
+        largest_bucket=facts.largest_bucket,
+    )
 
 
 def _saved(number: int, near: Near, *, folder: Folder, stage: str) -> Near:
@@ -65,12 +82,48 @@ def _recalled(number: int, _: Any, *, folder: Folder, stage: str) -> Near:
     return Near(*map(numbers_of, folder.load_finished(stage, number).columns))
 
 
-def _hash(
+def _found(
     corpus: SparkCorpus, banding: Banding, hubs: int, begin: Begin
+) -> tuple[RDD[Near], Facts]:
+    """Joined or hashed: what is hashed by its size alone is joined if buckets are too crowded."""
+    if corpus.choice.method == "exact":
+        return _join(corpus, corpus.choice, None, begin)
+    begin("buckets")
+    shared = _shared(corpus)
+    counts = shared.map(partial(bucket.count_crowd, hubs=hubs)).collect()
+    meetings, largest = sum(met for met, _ in counts), max(most for _, most in counts)
+    choice = _reconsidered(corpus, banding, meetings, hubs)
+    if choice.method == "exact":
+        return _join(corpus, choice, largest, begin)
+    near, meetings, verified = _hash(corpus, shared, banding, hubs, begin)
+    return near, Facts(meetings, verified, choice.method, choice.why, largest)
+
+
+def _reconsidered(corpus: SparkCorpus, banding: Banding, meetings: int, hubs: int) -> Choice:
+    """The method again, now that meetings are counted; hubs keep them few."""
+    count, choice = corpus.counts.different, corpus.choice
+    if hubs or not is_crowded(choice, corpus.settings, count, meetings):
+        return choice
+    drawn = draw(count, count_rehearsed(count, corpus.text), corpus.settings.seed)
+    _, texts = joined_texts([drawn_texts(corpus, *everyone_of(corpus), drawn)])
+    threshold = corpus.measure.threshold(corpus.settings)
+    rehearsal = rehearse(corpus.measure, texts, banding, threshold)
+    return reconsider(choice, count, corpus.text, meetings, rehearsal)
+
+
+def _shared(corpus: SparkCorpus) -> RDD[Shared]:
+    """Keys travel to buckets; those who are alone there are forgotten."""
+    route = partial(_keys_of, partitions=corpus.partitions)
+    sent = send(route, corpus.signed, corpus.repeats, numbered=True)
+    return kept(each(bucket.shared, deliver(sent, corpus.partitions)))
+
+
+def _hash(
+    corpus: SparkCorpus, shared: RDD[Shared], banding: Banding, hubs: int, begin: Begin
 ) -> tuple[RDD[Near], int, int]:
     """Texts travel to the candidates that need them."""
     begin("candidates")
-    candidates = kept(_candidates(corpus, banding, hubs))
+    candidates = kept(_candidates(corpus, shared, banding, hubs))
     counts = candidates.map(verification.count_candidates).collect()
     begin("verify")
     texts = texts_travel(corpus, send(verification.asks_for_texts, candidates, numbered=True))
@@ -80,13 +133,13 @@ def _hash(
     return each(step, candidates, texts), sum(meetings for _, meetings in counts), verified
 
 
-def _candidates(corpus: SparkCorpus, banding: Banding, hubs: int) -> RDD[Candidates]:
-    """Keys travel to buckets, sketches to crowded ones, pairs to where they are verified."""
+def _candidates(
+    corpus: SparkCorpus, shared: RDD[Shared], banding: Banding, hubs: int
+) -> RDD[Candidates]:
+    """Sketches travel to crowded buckets, pairs to where they are verified."""
     partitions = corpus.partitions
-    route = partial(_keys_of, partitions=partitions)
-    keys = deliver(send(route, corpus.signed, corpus.repeats, numbered=True), partitions)
     crowds = partial(bucket.crowded, partitions=partitions, hubs=hubs)
-    work = kept(deliver(send(crowds, keys, numbered=True), partitions))
+    work = kept(deliver(send(crowds, shared, numbered=True), partitions))
     shown = send(bucket.sketches_asked_for, corpus.signed, work, numbered=True)
     compare = partial(_compared, banding=banding, partitions=partitions)
     found = send(compare, work, deliver(shown, partitions))
@@ -103,7 +156,9 @@ def _compared(work: Any, answers: Any, *, banding: Banding, partitions: int) -> 
     return verification.pairs_by_place(found, partitions=partitions)
 
 
-def _join(corpus: SparkCorpus, begin: Begin) -> tuple[RDD[Near], int, int]:
+def _join(
+    corpus: SparkCorpus, choice: Choice, largest_bucket: int | None, begin: Begin
+) -> tuple[RDD[Near], Facts]:
     """Texts travel to every task that joins their group."""
     begin("join")
     partitions, groups = corpus.partitions, join.count_groups(corpus.text)
@@ -124,7 +179,8 @@ def _join(corpus: SparkCorpus, begin: Begin) -> tuple[RDD[Near], int, int]:
     )
     joined = kept(each(step, grouped, numbered=True))
     meetings, verified = map(sum, zip(*joined.map(join.counts).collect(), strict=True))
-    return each(join.near_of, joined), meetings, verified
+    facts = Facts(meetings, verified, choice.method, choice.why, largest_bucket)
+    return each(join.near_of, joined), facts
 
 
 def texts_travel(corpus: SparkCorpus, asks: RDD[Any]) -> RDD[Any]:

@@ -31,11 +31,14 @@ __all__ = [
     "Ask",
     "Candidates",
     "Keys",
+    "Shared",
     "Sketches",
     "Work",
     "compare",
+    "count_crowd",
     "crowded",
     "keys_by_bucket",
+    "shared",
     "sketches_asked_for",
 ]
 
@@ -55,6 +58,13 @@ class Keys(NamedTuple):
     counts: npt.NDArray[np.int64]
     rows: Rows
     keys: npt.NDArray[np.uint32]
+
+
+class Shared(NamedTuple):
+    """The documents of buckets of two and more, bucket by bucket; buckets count from 0."""
+
+    buckets: npt.NDArray[np.uint32]
+    documents: Numbers
 
 
 class Work(NamedTuple):
@@ -109,11 +119,18 @@ def keys_by_bucket(
         yield target, Keys(block, counts[target], routed_rows[span], routed_keys[span])
 
 
+def count_crowd(here: Shared, *, hubs: int) -> tuple[int, int]:
+    """How many pairs would be compared, and how many documents lie in the largest bucket."""
+    sizes = np.bincount(here.buckets).astype(np.int64)
+    firsts = np.minimum(sizes, hubs) if hubs else sizes
+    return int((firsts * sizes - firsts * (firsts + 1) // 2).sum()), int(sizes.max(initial=0))
+
+
 def crowded(
-    here: int, received: Sequence[Keys], *, partitions: int, hubs: int
+    here: int, shared: Shared, *, partitions: int, hubs: int
 ) -> Iterator[tuple[int, Work | Ask]]:
     """Work for the documents that share a bucket, and a question to the block of each."""
-    buckets, documents = _shared(sorted(received, key=lambda part: part.block))
+    buckets, documents = shared
     sizes = np.bincount(buckets)
     is_hot = sizes[buckets] > MOST_IN_BUCKET
     usual = Work(buckets[~is_hot], documents[~is_hot], hubs, 0)
@@ -136,8 +153,9 @@ def _cost(piece: Work) -> int:
     return piece.hubs * (len(piece.documents) - piece.hubs) + piece.hubs * (piece.hubs - 1) // 2
 
 
-def _shared(received: Sequence[Keys]) -> tuple[npt.NDArray[np.uint32], Numbers]:
-    """The documents of buckets of two and more, bucket by bucket, numbered from 0."""
+def shared(messages: Sequence[Keys]) -> Shared:
+    """Those who are not alone in a bucket."""
+    received = sorted(messages, key=lambda part: part.block)
     buckets, found = [np.empty(0, np.uint32)], [np.empty(0, np.int64)]
     count = 0
     ends = [np.cumsum(part.counts) for part in received]
@@ -162,7 +180,7 @@ def _shared(received: Sequence[Keys]) -> tuple[npt.NDArray[np.uint32], Numbers]:
         buckets.append((np.cumsum(is_new) - 1 + count).astype(np.uint32))
         found.append(documents[order])
         count += int(is_new.sum())
-    return np.concatenate(buckets), np.concatenate(found)
+    return Shared(np.concatenate(buckets), np.concatenate(found))
 
 
 def _cut(bucket: Numbers, hubs: int) -> Iterator[Work]:

@@ -1,0 +1,215 @@
+"""Text that many documents have in common: buckets are counted before anything is compared."""
+
+import itertools
+from collections import Counter
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from corpora import clustered, loaded, templated
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nearly
+from nearly.cli.find import find
+from nearly.measures.jaccard import Jaccard
+from nearly.measures.number import different
+from nearly.settings import Settings
+from nearly.stages.candidate import candidates, crowd
+from nearly.stages.verification import cut, verify_block
+from nearly.tuning.banding import Banding
+from nearly.tuning.method import (
+    MOST_REHEARSED,
+    Choice,
+    Rehearsal,
+    count_rehearsed,
+    is_crowded,
+    reconsider,
+)
+
+EVERYTHING = Banding(12, 2, agreement=0)
+#: Of so little text, a method is chosen as of much.
+SMALL = {"char": 2**12, "word": 2**12}
+FEW = 2_500
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    return templated(FEW)
+
+
+@pytest.fixture
+def _as_if_large():
+    with patch("nearly.measures.jaccard.MOST_TO_JOIN", SMALL):
+        yield
+
+
+as_if_large = pytest.mark.usefixtures("_as_if_large")
+
+
+@given(st.lists(st.integers(0, 6), max_size=60), st.sampled_from([0, 1, 3]))
+def test_a_crowd_is_what_will_be_compared(keys: list[int], hubs: int) -> None:
+    """Against buckets as lists, and against what candidates count when they do compare."""
+    buckets: dict[int, list[int]] = {}
+    for place, key in enumerate(keys):
+        buckets.setdefault(key, []).append(place)
+    expected = Counter(
+        {
+            place: len(bucket) - i - 1
+            for bucket in buckets.values()
+            for i, place in enumerate(bucket[: hubs or len(bucket)])
+        }
+    )
+    column = np.array(keys, np.uint32)
+    followers, largest = crowd(column, hubs=hubs)
+    assert followers.tolist() == [expected[place] for place in range(len(keys))]
+    sizes = [len(bucket) for bucket in buckets.values() if len(bucket) > 1]
+    assert largest == max(sizes, default=0)
+    everyone = np.arange(len(keys), dtype=np.uint32)
+    sketches = np.zeros((len(keys), 1), np.uint64)
+    _, met = candidates(column, everyone, sketches, EVERYTHING, hubs=hubs)
+    assert followers.sum() == met
+
+
+@pytest.mark.parametrize("hubs", [0, 4])
+@pytest.mark.parametrize("memory", [None, 1])
+def test_candidates_of_some_documents_after_the_others_are_those_of_all(
+    hubs: int, memory: int | None
+) -> None:
+    with loaded(clustered(), EVERYTHING) as (corpus, engine):
+        if memory:
+            corpus.sketches.spill()
+        every, meetings = engine.candidates(corpus, EVERYTHING, hubs=hubs)
+        cuts = [0, 7, 8, len(corpus) // 2, 2**32]
+        parts = [
+            engine.candidates(corpus, EVERYTHING, hubs=hubs, firsts=firsts)
+            for firsts in itertools.pairwise(cuts)
+        ]
+    assert sum(len(pairs) > 0 for pairs, _ in parts) > 2
+    assert np.concatenate([pairs for pairs, _ in parts]).tolist() == every.tolist()
+    assert sum(met for _, met in parts) == meetings
+
+
+def test_work_in_pieces_gives_the_same_pairs(table: pa.Table) -> None:
+    options = {"method": "lsh", "k": 5, "threads": 2}
+    at_once = nearly.find(table, **options)
+    small = {"MOST_MEETINGS": 5_000, "MEETINGS_PER_DOCUMENT": 1}
+    with patch.multiple("nearly.engines.local", **small):
+        in_pieces = nearly.find(table, **options)
+    assert in_pieces.pairs.equals(at_once.pairs)
+    assert in_pieces.pairs.num_rows > 0
+    for name in ("compared", "candidates", "largest_bucket"):
+        assert getattr(in_pieces.statistics, name) == getattr(at_once.statistics, name)
+
+
+def test_crowded_pairs_are_verified_without_reading_again_and_again(table: pa.Table) -> None:
+    """All pairs of a crowd: each text is read a few times, not once for each partner."""
+    texts = table["text"].combine_chunks().cast(pa.large_string())[:200]
+    first, second = np.triu_indices(len(texts), 1)
+    first, second = first.astype(np.uint32), second.astype(np.uint32)
+    lengths = np.array([len(text) for text in texts.to_pylist()], np.int64)
+    measure = Jaccard.of(Settings.of(k=5))
+    nearness, read = np.empty(len(first)), 0
+    with patch("nearly.stages.verification.BLOCK_BYTES", 20 * int(lengths.mean())):
+        for block in cut(first, second, lengths):
+            read += len(different(first[block], second[block])[0])
+            nearness[block] = verify_block(
+                measure, lambda some: texts.take(pa.array(some)), first[block], second[block], None
+            )
+    assert read < 40 * len(texts), "of 199 partners each"
+    expected = measure.compare(texts, first, second, None)
+    assert nearness.tolist() == expected.tolist()
+
+
+# What is decided
+
+
+@as_if_large
+@pytest.mark.parametrize("unit", ["char", "word"])
+def test_auto_joins_what_hashing_would_compare_in_vain(table: pa.Table, unit: str) -> None:
+    found = nearly.find(table, unit=unit)
+    exact = nearly.find(table, unit=unit, method="exact")
+    hashed = nearly.find(table, unit=unit, method="lsh").statistics
+    statistics = found.statistics
+    assert hashed.compared > 100 * FEW, "the corpus is not crowded"
+    assert statistics.method == "exact"
+    assert statistics.why == f"hashing would compare {hashed.compared:,} pairs"
+    assert statistics.bands is None
+    assert statistics.largest_bucket == hashed.largest_bucket > FEW // 10
+    assert statistics.candidates < 10 * FEW
+    assert found.pairs.equals(exact.pairs)
+    assert 0 < exact.pairs.num_rows < FEW
+
+
+@as_if_large
+def test_what_was_asked_for_is_done(table: pa.Table) -> None:
+    for options in ({"method": "lsh"}, {"bands": 26, "rows": 8}):
+        assert nearly.find(table, **options).statistics.method == "lsh"
+
+
+@as_if_large
+def test_a_deduplication_compares_with_hubs(table: pa.Table) -> None:
+    statistics = nearly.dedup(table).statistics
+    assert statistics.method == "lsh"
+    assert statistics.compared < 26 * 32 * FEW
+    assert statistics.largest_bucket > 32
+
+
+@as_if_large
+def test_strangers_are_hashed_as_ever() -> None:
+    statistics = nearly.find(clustered(lonely=500)).statistics
+    assert statistics.method == "lsh"
+    assert statistics.why.startswith("hashing is cheaper")
+
+
+def test_only_a_method_chosen_by_size_is_called_into_question() -> None:
+    by_size, asked = Choice("lsh", "hashing is cheaper"), Choice("lsh", "as asked")
+    assert is_crowded(by_size, Settings.of(), 1_000, 300_000)
+    assert not is_crowded(by_size, Settings.of(), 1_000, 200_000)
+    assert not is_crowded(asked, Settings.of(method="lsh"), 1_000, 300_000)
+    assert not is_crowded(asked, Settings.of(bands=4, rows=2), 1_000, 300_000)
+
+
+@given(st.integers(2, 10**8), st.integers(1, 10**12))
+def test_a_rehearsal_is_small(documents: int, text: int) -> None:
+    count = count_rehearsed(documents, text)
+    assert 2 <= count <= min(documents, MOST_REHEARSED)
+    assert count == 2 or count * text / documents <= 2**24
+
+
+def test_the_join_must_cost_less() -> None:
+    """Where the join looks at as many pairs as hashing, hashing stays."""
+    chosen = Choice("lsh", "hashing is cheaper")
+
+    def decided(joined: int) -> str:
+        seen = Rehearsal(documents=1_000, candidates=0, joined=joined, join_verified=0)
+        return reconsider(chosen, 100_000, 10**7, 10**9, seen).method
+
+    assert decided(joined=100) == "exact"
+    assert decided(joined=100_000) == "lsh"
+
+
+# What is said
+
+
+@as_if_large
+@pytest.mark.parametrize("method", ["auto", "lsh"])
+def test_a_giant_bucket_is_announced(table: pa.Table, tmp_path: Path, method: str) -> None:
+    pq.write_table(table, tmp_path / "forms.parquet")
+    asked = [str(tmp_path / "forms.parquet"), "--method", method]
+    said = CliRunner().invoke(find, asked, standalone_mode=False).stderr
+    [line] = [line for line in said.splitlines() if "bucket holds" in line]
+    assert line.startswith("one bucket holds ")
+    assert line.endswith("%): template text? See --common")
+
+
+def test_an_ordinary_bucket_is_not(tmp_path: Path) -> None:
+    (tmp_path / "texts.csv").write_text("text\n" + "\n".join(clustered(lonely=500)))
+    asked = [str(tmp_path / "texts.csv"), "--method", "lsh"]
+    said = CliRunner().invoke(find, asked, standalone_mode=False)
+    assert "rows find" in said.stderr
+    assert "bucket holds" not in said.stderr
