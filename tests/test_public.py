@@ -8,6 +8,7 @@ import nearly
 
 PUBLIC = [
     "Advice",
+    "BloomFilter",
     "Comparison",
     "Deduplicated",
     "Difference",
@@ -24,6 +25,8 @@ PUBLIC = [
     "SourceError",
     "Statistics",
     "TextSettings",
+    "Unique",
+    "UniqueStatistics",
     "UnreadableError",
     "compare",
     "dedup",
@@ -35,6 +38,7 @@ PUBLIC = [
     "plan",
     "texts",
     "tune",
+    "unique",
 ]
 
 

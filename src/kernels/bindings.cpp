@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "arrays.hpp"
+#include "bind_bloom.hpp"
 #include "bind_frequency.hpp"
 #include "bind_join.hpp"
 #include "bind_normalise.hpp"
@@ -330,6 +331,7 @@ NB_MODULE(_kernels, m) {
     m.def("first_seen", &nearly::first_occurrences, "contents"_a);
     m.def("components", &nearly::components_of, "a"_a, "b"_a, "documents"_a);
     m.def("leaders", &nearly::leaders_of, "a"_a, "b"_a, "similarities"_a, "order"_a);
+    nearly::bind_bloom(m);
     bind_normalise(m);
     bind_overlaps(m);
     nearly::bind_join(m);

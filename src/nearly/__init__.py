@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nearly.advice.advice import Advice
-    from nearly.api import compare, dedup, find, mentions, plan, tune
+    from nearly.api import compare, dedup, find, mentions, plan, tune, unique
+    from nearly.bloom.filter import BloomFilter
     from nearly.errors import (
         EngineError,
         MissingError,
@@ -32,12 +33,14 @@ if TYPE_CHECKING:
     from nearly.saved import open  # noqa: A004 - the name that users know
     from nearly.settings import Settings, TextSettings
     from nearly.sources.formats.frame import texts
+    from nearly.streams.stream import Unique, UniqueStatistics
     from nearly.text.difference import Difference, difference
 
     __version__: str
 
 __all__ = [
     "Advice",
+    "BloomFilter",
     "Comparison",
     "Deduplicated",
     "Difference",
@@ -54,6 +57,8 @@ __all__ = [
     "SourceError",
     "Statistics",
     "TextSettings",
+    "Unique",
+    "UniqueStatistics",
     "UnreadableError",
     "compare",
     "dedup",
@@ -65,10 +70,12 @@ __all__ = [
     "plan",
     "texts",
     "tune",
+    "unique",
 ]
 
 _HOMES = {
     "Advice": "nearly.advice.advice",
+    "BloomFilter": "nearly.bloom.filter",
     "Comparison": "nearly.results",
     "Deduplicated": "nearly.results",
     "Difference": "nearly.text.difference",
@@ -85,6 +92,8 @@ _HOMES = {
     "SourceError": "nearly.errors",
     "Statistics": "nearly.results",
     "TextSettings": "nearly.settings",
+    "Unique": "nearly.streams.stream",
+    "UniqueStatistics": "nearly.streams.stream",
     "UnreadableError": "nearly.errors",
     "compare": "nearly.api",
     "dedup": "nearly.api",
@@ -96,6 +105,7 @@ _HOMES = {
     "plan": "nearly.api",
     "texts": "nearly.sources.formats.frame",
     "tune": "nearly.api",
+    "unique": "nearly.api",
 }
 
 

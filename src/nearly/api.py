@@ -37,14 +37,17 @@ from nearly.settings import (
     SignatureSettings,
     Spacing,
     TextSettings,
+    UniqueSettings,
     Unit,
+    Whole,
 )
 from nearly.signature import suggesting
 
 if TYPE_CHECKING:
     from nearly.advice.advice import Advice
+    from nearly.streams.stream import Unique
 
-__all__ = ["compare", "dedup", "find", "mentions", "plan", "tune"]
+__all__ = ["compare", "dedup", "find", "mentions", "plan", "tune", "unique"]
 
 
 @suggesting
@@ -861,5 +864,103 @@ def tune(
             spark_conf=spark_conf,
             checkpoint=checkpoint,
             progress=progress,
+        ),
+    )
+
+
+@suggesting
+def unique(
+    source: Any,
+    *,
+    text: str | None = None,
+    each: Whole = "line",
+    near: bool = False,
+    expect: int | None = None,
+    error: float | None = None,
+    memory: int | None = None,
+    threshold: float = 0.8,
+    permutations: int = 128,
+    bands: int | None = None,
+    rows: int | None = None,
+    seed: int = 1,
+    unit: Unit = "char",
+    k: int | Literal["auto"] = "auto",
+    form: Form = "NFC",
+    case: Case = "fold",
+    accents: Keeping = "keep",
+    digits: Keeping = "keep",
+    punctuation: Keeping = "keep",
+    mentions: Keeping = "keep",
+    space: Spacing = "collapse",
+    stop_words: tuple[str, ...] = (),
+    raw: bool = False,
+) -> Unique:
+    """Drop copies from a stream of any length, in memory that is fixed beforehand.
+
+    The source is a path, a file that is open for reading bytes, or texts one by one; lines come out
+    with their ends, byte for byte. Iterate over the result, and ask for its `statistics`. Every
+    copy is dropped; a text that is none is dropped with a chance of at most `error`. Near-copies
+    are told by bands and not verified. Runs on one machine.
+
+    Arguments:
+        text: Column of JSON lines that holds the text; without it, lines are taken whole. Default:
+            None.
+        each: Look at each line, or at each paragraph. One of line, paragraph. Default: 'line'.
+        near: Drop near-copies too, not only exact copies. Default: False.
+        expect: Number of different lines that are expected; 10 million unless memory says more.
+            Default: None.
+        error: Highest chance that a line which is no copy is dropped; 0.0001 by default. Default:
+            None.
+        memory: Bytes of memory to use; by default as many as the expected lines need. Default:
+            None.
+        threshold: Similarity from which on a line counts as a near-copy, in the middle. Default:
+            0.8.
+        permutations: Highest number of positions in a signature. Default: 128.
+        bands: Number of bands, each with a filter; goes with rows. Default: None.
+        rows: Number of rows per band; goes with bands. Default: None.
+        seed: Seed of the hash functions. Default: 1.
+        unit: Make shingles of characters or of words. One of char, word. Default: 'char'.
+        k: Length of a shingle; auto is 5 characters for short documents, 9 for long ones. Default:
+            'auto'.
+        form: Unicode normal form of the texts. One of NFC, NFD, NFKC, NFKD, none. Default: 'NFC'.
+        case: Fold upper and lower case, or keep them apart. One of fold, keep. Default: 'fold'.
+        accents: Keep or drop accents and other marks on letters. One of keep, drop. Default:
+            'keep'.
+        digits: Keep or drop digits. One of keep, drop. Default: 'keep'.
+        punctuation: Keep or drop punctuation. One of keep, drop. Default: 'keep'.
+        mentions: Keep or drop @names and #tags when punctuation is dropped. One of keep, drop.
+            Default: 'keep'.
+        space: Collapse runs of white space to one space, drop them, or keep them. One of collapse,
+            drop, keep. Default: 'collapse'.
+        stop_words: Words to leave out. Default: ().
+        raw: Compare texts exactly as they are, without normalising them. Default: False.
+    """
+    return call.unique(
+        source,
+        settings=UniqueSettings(
+            text=text,
+            each=each,
+            near=near,
+            expect=expect,
+            error=error,
+            memory=memory,
+            threshold=threshold,
+            permutations=permutations,
+            bands=bands,
+            rows=rows,
+            seed=seed,
+        ),
+        shingling=TextSettings(
+            unit=unit,
+            k=k,
+            form=form,
+            case=case,
+            accents=accents,
+            digits=digits,
+            punctuation=punctuation,
+            mentions=mentions,
+            space=space,
+            stop_words=stop_words,
+            raw=raw,
         ),
     )

@@ -25,15 +25,16 @@ from nearly.plans.plan import Plan
 from nearly.progress import Silence
 from nearly.results import Comparison, Deduplicated, Found
 from nearly.run import engine_name, on_one_machine, opened, reopened, skipped_records
-from nearly.settings import Settings, SignatureSettings, TextSettings
+from nearly.settings import Settings, SignatureSettings, TextSettings, UniqueSettings
 from nearly.sources import Skipped
 from nearly.sources.template import with_templates
 from nearly.stages.survivor import Keep
 
 if TYPE_CHECKING:
     from nearly.advice.advice import Advice
+    from nearly.streams.stream import Unique
 
-__all__ = ["compare", "dedup", "find", "mentions", "plan", "tune"]
+__all__ = ["compare", "dedup", "find", "mentions", "plan", "tune", "unique"]
 
 
 def find(source: Any, settings: Settings, finding: Finding, running: Running) -> Found:
@@ -151,6 +152,19 @@ def compare(
     """
     text = with_templates(text)
     return compare_texts(a, b, text, signature, comparing.name_a, comparing.name_b)
+
+
+def unique(source: Any, settings: UniqueSettings, shingling: TextSettings) -> Unique:
+    """Drop copies from a stream of any length, in memory that is fixed beforehand.
+
+    The source is a path, a file that is open for reading bytes, or texts one by one; lines come out
+    with their ends, byte for byte. Iterate over the result, and ask for its `statistics`. Every
+    copy is dropped; a text that is none is dropped with a chance of at most `error`. Near-copies
+    are told by bands and not verified. Runs on one machine.
+    """
+    from nearly.streams.stream import Unique
+
+    return Unique(source, settings, shingling)
 
 
 def _measure(measuring: Measuring, settings: Settings) -> tuple[Measure, Settings]:

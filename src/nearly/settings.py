@@ -28,7 +28,9 @@ __all__ = [
     "SignatureSettings",
     "Spacing",
     "TextSettings",
+    "UniqueSettings",
     "Unit",
+    "Whole",
 ]
 
 Unit = Literal["char", "word"]
@@ -39,6 +41,7 @@ Form = Literal["NFC", "NFD", "NFKC", "NFKD", "none"]
 Scheme = Literal["one-permutation", "independent"]
 Clustering = Literal["components", "leader"]
 Method = Literal["auto", "exact", "lsh"]
+Whole = Literal["line", "paragraph"]
 
 AUTO: Final = "auto"
 LONGEST_SHINGLE = 1_000
@@ -201,6 +204,55 @@ class Settings(SignatureSettings):
         check_names(rest, _names(cls))
         check_names(text, _names(TextSettings))
         return cls(text=TextSettings(**text), **rest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UniqueSettings:
+    """What is a copy in a stream, and what may be used to know it."""
+
+    text: str | None = setting(
+        None, "Column of JSON lines that holds the text; without it, lines are taken whole."
+    )
+    each: Whole = setting("line", "Look at each line, or at each paragraph.")
+    near: bool = setting(False, "Drop near-copies too, not only exact copies.")
+    expect: int | None = setting(
+        None, "Number of different lines that are expected; 10 million unless memory says more."
+    )
+    error: float | None = setting(
+        None, "Highest chance that a line which is no copy is dropped; 0.0001 by default."
+    )
+    memory: int | None = setting(
+        None, "Bytes of memory to use; by default as many as the expected lines need."
+    )
+    threshold: float = setting(
+        0.8, "Similarity from which on a line counts as a near-copy, in the middle."
+    )
+    permutations: int = setting(128, "Highest number of positions in a signature.")
+    bands: int | None = setting(None, "Number of bands, each with a filter; goes with rows.")
+    rows: int | None = setting(None, "Number of rows per band; goes with bands.")
+    seed: int = setting(1, "Seed of the hash functions.")
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        signature = SignatureSettings(permutations=self.permutations, seed=self.seed)
+        Settings(
+            threshold=self.threshold, bands=self.bands, rows=self.rows, seed=signature.seed
+        ).check_length()
+        for name in ("expect", "memory"):
+            given = getattr(self, name)
+            if given is not None and not (_is_whole(given) and given >= 1):
+                raise SettingsError(f"{name} is {given!r}; give a whole number of at least 1")
+        if self.error is not None and not (_is_number(self.error) and 0 < self.error < 1):
+            raise SettingsError(
+                f"error is {self.error!r}; give a chance above 0 and below 1, for example 0.0001"
+            )
+        if self.text is not None and self.each == "paragraph":
+            raise SettingsError(
+                f"text is {self.text!r}, a column of lines of JSON, and each is 'paragraph'; "
+                "leave one of them out"
+            )
+        if self.bands is not None and not self.near:
+            raise SettingsError("bands and rows are for near-copies; add near, or leave them out")
 
 
 #: What `raw` switches off, and the value that is "off".

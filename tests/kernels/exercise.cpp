@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 
+#include "bloom.hpp"
 #include "candidates.hpp"
 #include "clusters.hpp"
 #include "frequency.hpp"
@@ -136,11 +137,34 @@ static std::uint64_t join_all(const Sets &sets) {
     return digest;
 }
 
+// Filters of one block and of many, with few bits for a key and with several words of them.
+static std::uint64_t bloom_all(const Texts &texts, std::span<const std::uint32_t> signatures, std::size_t rows, std::size_t bands, std::uint64_t seed) {
+    std::vector<std::uint64_t> keys;
+    for (std::size_t i = 0; i < texts.size(); ++i) keys.push_back(key_of_bytes(texts[i], seed));
+    for (std::size_t i = 0; i < texts.size(); ++i) keys.push_back(key_of_number(i, seed));
+    const std::vector<std::uint64_t> of_bands = band_keys(signatures, rows, seed);
+    std::uint64_t digest = 0;
+    for (const std::size_t blocks : {1, 3, 50})
+        for (const unsigned hashes : {1u, 7u, 8u, 40u}) {
+            std::vector<std::uint64_t> words(BLOCK_WORDS * blocks);
+            const Bloom filter(words, hashes);
+            for (const std::uint8_t is_new : add_keys(filter, keys)) digest = digest * 31 + is_new;
+            for (const std::uint8_t is_there : contain_keys(filter, keys)) require(is_there, "a filter forgot a key");
+            std::vector<std::uint64_t> of_filters(BLOCK_WORDS * blocks * bands);
+            std::vector<Bloom> filters;
+            for (std::size_t b = 0; b < bands; ++b)
+                filters.emplace_back(std::span(of_filters).subspan(b * BLOCK_WORDS * blocks, BLOCK_WORDS * blocks), hashes);
+            for (const std::uint8_t is_new : sift_rows(filters, of_bands)) digest = digest * 31 + is_new;
+        }
+    return digest;
+}
+
 static std::uint64_t run(const Texts &texts, Shingling shingling) {
     const std::size_t bands = 5, rows = 3, positions = bands * rows, count = texts.size();
     std::vector<std::uint32_t> all(count * positions);
     std::uint64_t digest = sign_all<IndependentSigner>(texts, shingling, positions, all);
     digest += sign_all<OnePermutationSigner>(texts, shingling, positions, all);
+    digest += bloom_all(texts, all, rows, bands, shingling.seed);
 
     std::vector<std::uint64_t> words(count * sketch_words(positions)), pairs;
     std::vector<std::uint32_t> documents(count), keys(count);

@@ -26,11 +26,13 @@ __all__ = [
     "given_source",
     "json_option",
     "library_arguments",
+    "memory",
     "optional_source_argument",
     "quiet_option",
     "run_options",
     "search_options",
     "setting",
+    "setting_of",
     "signature_options",
     "skipped_option",
     "source_argument",
@@ -108,28 +110,30 @@ def _all(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decorated],
     return decorate
 
 
-def setting(
-    section: str, *names: str, kind: Any = None, **more: Any
-) -> Callable[[Decorated], Decorated]:
-    """An option for the setting of the same name, with its meaning, its default and its choices."""
-    long = next(name for name in names if name.startswith("--"))
-    declared = _DECLARED[long.removeprefix("--").replace("-", "_")]
-    if declared.choices:
-        kind = click.Choice(declared.choices)
-    elif kind in (int, float):
-        more.setdefault("metavar", "NUMBER")
-    if declared.default is False:
-        return option(section, *names, is_flag=True, help=declared.meaning, **more)
-    more.setdefault("show_default", declared.default is not None)
-    more.setdefault("help", declared.meaning)
-    return option(section, *names, type=kind, default=declared.default, **more)
+def setting_of(*kinds: type) -> Callable[..., Callable[[Decorated], Decorated]]:
+    """What makes options for the settings that these classes declare."""
+    all_declared = {name: each for kind in kinds for name, each in declarations(kind).items()}
+
+    def setting(
+        section: str, *names: str, kind: Any = None, **more: Any
+    ) -> Callable[[Decorated], Decorated]:
+        """An option for the setting of the same name: its meaning, its default, its choices."""
+        long = next(name for name in names if name.startswith("--"))
+        declared = all_declared[long.removeprefix("--").replace("-", "_")]
+        if declared.choices:
+            kind = click.Choice(declared.choices)
+        elif kind in (int, float):
+            more.setdefault("metavar", "NUMBER")
+        if declared.default is False:
+            return option(section, *names, is_flag=True, help=declared.meaning, **more)
+        more.setdefault("show_default", declared.default is not None)
+        more.setdefault("help", declared.meaning)
+        return option(section, *names, type=kind, default=declared.default, **more)
+
+    return setting
 
 
-_DECLARED = {
-    name: declared
-    for kind in (Settings, TextSettings, Reading, Running, Finding, Deduplicating, Tuning)
-    for name, declared in declarations(kind).items()
-}
+setting = setting_of(Settings, TextSettings, Reading, Running, Finding, Deduplicating, Tuning)
 
 
 source_options = _all(

@@ -1,9 +1,10 @@
 """The algorithms as plainly as Python can say them: for learners, and the oracle of the tests.
 
-`papers` has those of the source documents, `normalisation` the text that shingles are cut
-from, `signatures` the signature of nearly itself, bit by bit.
+`paper` has those of the source documents, `bloom` Bloom filters, `normalisation` the text that
+shingles are cut from, `signature` the signature of nearly itself, bit by bit.
 """
 
+from nearly.textbook.bloom import PlainBloomFilter, bloom_steps, number_key
 from nearly.textbook.normalisation import normalise
 from nearly.textbook.paper import (
     WHITE_SPACE,
@@ -34,10 +35,12 @@ from nearly.textbook.paper import (
 
 __all__ = [
     "WHITE_SPACE",
+    "PlainBloomFilter",
     "agreement",
     "bag",
     "best_bloom_hashes",
     "bloom_false_positive_rate",
+    "bloom_steps",
     "buckets",
     "candidates",
     "components",
@@ -52,6 +55,7 @@ __all__ = [
     "minhash",
     "norm_distance",
     "normalise",
+    "number_key",
     "shingles",
     "signature_by_permutations",
     "signatures_by_hash_functions",

@@ -1,0 +1,1 @@
+"""Bloom filters: which values were seen, in memory that is fixed beforehand."""

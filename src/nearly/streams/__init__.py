@@ -1,0 +1,1 @@
+"""Streams of any length: what is new in them, in memory that is fixed beforehand."""
