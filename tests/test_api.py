@@ -15,12 +15,13 @@ from nearly import arguments
 from nearly.cli.program import nearly as program
 from nearly.declaration import Declaration, declarations
 from nearly.errors import SettingsError
-from nearly.settings import Settings, TextSettings, UniqueSettings
+from nearly.settings import ExplainSettings, Settings, TextSettings, UniqueSettings
 
 ROOT = Path(__file__).parents[1]
 FUNCTIONS = [
     nearly.compare,
     nearly.dedup,
+    nearly.explain,
     nearly.find,
     nearly.mentions,
     nearly.plan,
@@ -39,8 +40,11 @@ KINDS = [
 DECLARED: dict[str, Declaration] = {
     name: each for kind in KINDS for name, each in declarations(kind).items()
 }
-#: What a function declares otherwise: a stream has no threads, and its memory is that of filters.
-OWN: dict[str, dict[str, Declaration]] = {"unique": dict(declarations(UniqueSettings))}
+#: What a function declares otherwise: the memory of a stream, for example, is that of its filters.
+OWN: dict[str, dict[str, Declaration]] = {
+    "explain": dict(declarations(ExplainSettings)),
+    "unique": dict(declarations(UniqueSettings)),
+}
 
 
 def test_the_generated_file_is_up_to_date() -> None:

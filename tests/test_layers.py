@@ -22,7 +22,7 @@ FLOORS = [
     {"engines", "sources", "sinks", "plans"},
     {"recut", "result_folder", "bloom"},
     {"results", "streams"},
-    {"comparison", "evaluation"},
+    {"comparison", "evaluation", "explanation"},
     {"drawing"},
     {"pipeline", "advice"},
     {"arguments"},

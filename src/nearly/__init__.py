@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nearly.advice.advice import Advice
-    from nearly.api import compare, dedup, find, mentions, plan, tune, unique
+    from nearly.api import compare, dedup, explain, find, mentions, plan, tune, unique
     from nearly.bloom.filter import BloomFilter
     from nearly.errors import (
         EngineError,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nearly.evaluation.agreement import Evaluation
     from nearly.evaluation.mention import Mentions
     from nearly.evaluation.truth import evaluate
+    from nearly.explanation import Explanation
     from nearly.plans.plan import Plan
     from nearly.results import Comparison, Deduplicated, Found, Statistics
     from nearly.saved import open  # noqa: A004 - the name that users know
@@ -46,6 +47,7 @@ __all__ = [
     "Difference",
     "EngineError",
     "Evaluation",
+    "Explanation",
     "Found",
     "Mentions",
     "MissingError",
@@ -64,6 +66,7 @@ __all__ = [
     "dedup",
     "difference",
     "evaluate",
+    "explain",
     "find",
     "mentions",
     "open",
@@ -81,6 +84,7 @@ _HOMES = {
     "Difference": "nearly.text.difference",
     "EngineError": "nearly.errors",
     "Evaluation": "nearly.evaluation.agreement",
+    "Explanation": "nearly.explanation",
     "Found": "nearly.results",
     "Mentions": "nearly.evaluation.mention",
     "MissingError": "nearly.errors",
@@ -99,6 +103,7 @@ _HOMES = {
     "dedup": "nearly.api",
     "difference": "nearly.text.difference",
     "evaluate": "nearly.evaluation.truth",
+    "explain": "nearly.api",
     "find": "nearly.api",
     "mentions": "nearly.api",
     "open": "nearly.saved",

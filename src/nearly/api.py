@@ -29,9 +29,12 @@ from nearly.results import Comparison, Deduplicated, Found
 from nearly.settings import (
     Case,
     Clustering,
+    ExplainSettings,
     Form,
     Keeping,
     Method,
+    Order,
+    Rearrangement,
     Scheme,
     Settings,
     SignatureSettings,
@@ -45,9 +48,10 @@ from nearly.signature import suggesting
 
 if TYPE_CHECKING:
     from nearly.advice.advice import Advice
+    from nearly.explanation import Explanation
     from nearly.streams.stream import Unique
 
-__all__ = ["compare", "dedup", "find", "mentions", "plan", "tune", "unique"]
+__all__ = ["compare", "dedup", "explain", "find", "mentions", "plan", "tune", "unique"]
 
 
 @suggesting
@@ -299,6 +303,95 @@ def dedup(
             spark_conf=spark_conf,
             checkpoint=checkpoint,
             progress=progress,
+        ),
+    )
+
+
+@suggesting
+def explain(
+    documents: Any,
+    *,
+    by: Rearrangement = "functions",
+    permutations: int = 12,
+    function: tuple[str, ...] = (),
+    permutation: tuple[Any, ...] = (),
+    order: Order = "appearance",
+    threshold: float = 0.8,
+    bands: int | None = None,
+    rows: int | None = None,
+    seed: int = 1,
+    unit: Unit = "char",
+    k: int | Literal["auto"] = "auto",
+    form: Form = "NFC",
+    case: Case = "fold",
+    accents: Keeping = "keep",
+    digits: Keeping = "keep",
+    punctuation: Keeping = "keep",
+    mentions: Keeping = "keep",
+    space: Spacing = "collapse",
+    stop_words: tuple[str, ...] = (),
+    raw: bool = False,
+) -> Explanation:
+    """Show the textbook's way from a few small documents to similar pairs, table by table.
+
+    Documents are texts by name, a list of texts, or sets by name. Shingles, characteristic matrix,
+    hash functions or permutations, the signature matrix as it fills row by row, bands and buckets,
+    candidates and true similarities are tables of the result.
+
+    Arguments:
+        by: Rearrange the rows by drawn hash functions, or by drawn permutations. One of functions,
+            permutations. Default: 'functions'.
+        permutations: Number of hash functions or permutations to draw. Default: 12.
+        function: Hash functions to use, such as '(3x+1) mod 5'. Default: ().
+        permutation: Permutations to use: the shingles in a new order, or the new place of each row.
+            Default: ().
+        order: Number the shingles as they appear, or sorted. One of appearance, sorted. Default:
+            'appearance'.
+        threshold: Similarity that bands are chosen for. Default: 0.8.
+        bands: Number of bands, instead of a threshold; goes with rows. Default: None.
+        rows: Number of rows per band; goes with bands. Default: None.
+        seed: Seed of the hash functions. Default: 1.
+        unit: Make shingles of characters or of words. One of char, word. Default: 'char'.
+        k: Length of a shingle; auto is 5 characters for short documents, 9 for long ones. Default:
+            'auto'.
+        form: Unicode normal form of the texts. One of NFC, NFD, NFKC, NFKD, none. Default: 'NFC'.
+        case: Fold upper and lower case, or keep them apart. One of fold, keep. Default: 'fold'.
+        accents: Keep or drop accents and other marks on letters. One of keep, drop. Default:
+            'keep'.
+        digits: Keep or drop digits. One of keep, drop. Default: 'keep'.
+        punctuation: Keep or drop punctuation. One of keep, drop. Default: 'keep'.
+        mentions: Keep or drop @names and #tags when punctuation is dropped. One of keep, drop.
+            Default: 'keep'.
+        space: Collapse runs of white space to one space, drop them, or keep them. One of collapse,
+            drop, keep. Default: 'collapse'.
+        stop_words: Words to leave out. Default: ().
+        raw: Compare texts exactly as they are, without normalising them. Default: False.
+    """
+    return call.explain(
+        documents,
+        settings=ExplainSettings(
+            by=by,
+            permutations=permutations,
+            function=function,
+            permutation=permutation,
+            order=order,
+            threshold=threshold,
+            bands=bands,
+            rows=rows,
+            seed=seed,
+        ),
+        shingling=TextSettings(
+            unit=unit,
+            k=k,
+            form=form,
+            case=case,
+            accents=accents,
+            digits=digits,
+            punctuation=punctuation,
+            mentions=mentions,
+            space=space,
+            stop_words=stop_words,
+            raw=raw,
         ),
     )
 

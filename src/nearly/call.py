@@ -25,16 +25,23 @@ from nearly.plans.plan import Plan
 from nearly.progress import Silence
 from nearly.results import Comparison, Deduplicated, Found
 from nearly.run import engine_name, on_one_machine, opened, reopened, skipped_records
-from nearly.settings import Settings, SignatureSettings, TextSettings, UniqueSettings
+from nearly.settings import (
+    ExplainSettings,
+    Settings,
+    SignatureSettings,
+    TextSettings,
+    UniqueSettings,
+)
 from nearly.sources import Skipped
 from nearly.sources.template import with_templates
 from nearly.stages.survivor import Keep
 
 if TYPE_CHECKING:
     from nearly.advice.advice import Advice
+    from nearly.explanation import Explanation
     from nearly.streams.stream import Unique
 
-__all__ = ["compare", "dedup", "find", "mentions", "plan", "tune", "unique"]
+__all__ = ["compare", "dedup", "explain", "find", "mentions", "plan", "tune", "unique"]
 
 
 def find(source: Any, settings: Settings, finding: Finding, running: Running) -> Found:
@@ -84,6 +91,18 @@ def dedup(
             read, measure, settings, engine, skipped, rule, unique_ids=deduplicating.unique_ids
         )
     return replace(clean, origin=origin_of(source, running, read), digests=digests)
+
+
+def explain(documents: Any, settings: ExplainSettings, shingling: TextSettings) -> Explanation:
+    """Show the textbook's way from a few small documents to similar pairs, table by table.
+
+    Documents are texts by name, a list of texts, or sets by name. Shingles, characteristic matrix,
+    hash functions or permutations, the signature matrix as it fills row by row, bands and buckets,
+    candidates and true similarities are tables of the result.
+    """
+    from nearly.explanation import explain_documents
+
+    return explain_documents(documents, settings, shingling)
 
 
 def plan(

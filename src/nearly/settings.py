@@ -20,9 +20,12 @@ from nearly.errors import SettingsError
 __all__ = [
     "Case",
     "Clustering",
+    "ExplainSettings",
     "Form",
     "Keeping",
     "Method",
+    "Order",
+    "Rearrangement",
     "Scheme",
     "Settings",
     "SignatureSettings",
@@ -42,6 +45,8 @@ Scheme = Literal["one-permutation", "independent"]
 Clustering = Literal["components", "leader"]
 Method = Literal["auto", "exact", "lsh"]
 Whole = Literal["line", "paragraph"]
+Rearrangement = Literal["functions", "permutations"]
+Order = Literal["appearance", "sorted"]
 
 AUTO: Final = "auto"
 LONGEST_SHINGLE = 1_000
@@ -253,6 +258,37 @@ class UniqueSettings:
             )
         if self.bands is not None and not self.near:
             raise SettingsError("bands and rows are for near-copies; add near, or leave them out")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainSettings:
+    """How the textbook's way is shown."""
+
+    by: Rearrangement = setting(
+        "functions", "Rearrange the rows by drawn hash functions, or by drawn permutations."
+    )
+    permutations: int = setting(12, "Number of hash functions or permutations to draw.")
+    function: tuple[str, ...] = setting((), "Hash functions to use, such as '(3x+1) mod 5'.")
+    permutation: tuple[Any, ...] = setting(
+        (), "Permutations to use: the shingles in a new order, or the new place of each row."
+    )
+    order: Order = setting("appearance", "Number the shingles as they appear, or sorted.")
+    threshold: float = setting(0.8, "Similarity that bands are chosen for.")
+    bands: int | None = setting(None, "Number of bands, instead of a threshold; goes with rows.")
+    rows: int | None = setting(None, "Number of rows per band; goes with bands.")
+    seed: int = setting(1, "Seed of the hash functions.")
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        SignatureSettings(permutations=self.permutations, seed=self.seed)
+        Settings(threshold=self.threshold, bands=self.bands, rows=self.rows)
+        for name in ("function", "permutation"):
+            if isinstance(given := getattr(self, name), str):
+                raise SettingsError(f"{name} is {given!r}; give a list of them")
+        if self.function and self.permutation:
+            raise SettingsError(
+                "functions and permutations were given; rearrange the rows by one of them"
+            )
 
 
 #: What `raw` switches off, and the value that is "off".

@@ -18,7 +18,7 @@ from nearly.errors import UnreadableError
 if TYPE_CHECKING:
     from nearly.results import Comparison
 
-__all__ = ["compare"]
+__all__ = ["compare", "read_text"]
 
 
 @click.command(cls=Command)
@@ -41,7 +41,7 @@ def compare(a: str, b: str, append: Path | None, as_json: bool, **options: Any) 
     from nearly.cli.journal import append_comparison
 
     arguments = shared.library_arguments(options)
-    comparison = api.compare(_read(a), _read(b), name_a=a, name_b=b, **arguments)
+    comparison = api.compare(read_text(a), read_text(b), name_a=a, name_b=b, **arguments)
     if append is not None:
         append_comparison(comparison, append)
     if as_json:
@@ -57,7 +57,7 @@ def compare(a: str, b: str, append: Path | None, as_json: bool, **options: Any) 
     return exit_code.CLEAN
 
 
-def _read(name: str) -> str:
+def read_text(name: str) -> str:
     """The text of a file; a table is a text like any other here."""
     from nearly.sources.formats.encoding import NotTextError, decode
     from nearly.sources.template import read_text_file

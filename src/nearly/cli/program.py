@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "tune": "Choose bands and rows, and predict what they find and cost.",
     "evaluate": "Measure precision and recall against a labelled truth.",
     "mentions": "Make a labelled truth from texts that mention people.",
+    "explain": "Show the textbook's way on a few small files, step by step.",
     "completion": "Print the completion script for a shell.",
 }
 

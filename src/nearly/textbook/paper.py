@@ -14,7 +14,7 @@ upc       Vilaseca, Lacasa and Martín, Detection of Similarity between Document
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from itertools import combinations
 from typing import TypeVar, get_args
@@ -43,6 +43,7 @@ __all__ = [
     "norm_distance",
     "shingles",
     "signature_by_permutations",
+    "signature_steps",
     "signatures_by_hash_functions",
     "similar_pairs",
     "too_common",
@@ -151,7 +152,16 @@ def signatures_by_hash_functions(
 
     (azgomi figure 3, chauhan 5.8, upc 4.2.2.) An empty column keeps its infinities.
     """
+    *_, (_, signatures) = signature_steps(columns, functions)
+    return signatures
+
+
+def signature_steps(
+    columns: Mapping[Document, Set[int]], functions: Sequence[Callable[[int], int]]
+) -> Iterator[tuple[int | None, dict[Document, list[float]]]]:
+    """The signature matrix as it fills: all infinity, then after each row that has a 1."""
     signatures = {name: [math.inf] * len(functions) for name in columns}
+    yield None, dict(signatures)
     for row in sorted(set().union(*columns.values())):
         hashes = [function(row) for function in functions]
         for name, rows in columns.items():
@@ -159,7 +169,7 @@ def signatures_by_hash_functions(
                 signatures[name] = [
                     min(pair) for pair in zip(signatures[name], hashes, strict=True)
                 ]
-    return signatures
+        yield row, dict(signatures)
 
 
 def agreement(a: Sequence[float], b: Sequence[float]) -> Fraction:
