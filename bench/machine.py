@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-LIBRARIES = ("nearly", "numpy", "pyarrow", "duckdb", "pyspark", "gaoya", "rensa", "datasketch")
+LIBRARIES = ("nearly", "numpy", "pyarrow", "duckdb", "pyspark", "gaoya", "rensa", "datasketch", "rbloom")
 
 
 def describe() -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self, overload
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from nearly import _kernels
 from nearly.bloom.file import Header, read_filter, write_filter
-from nearly.bloom.key import Keys, Value, is_value, keys_of, keys_of_batch
+from nearly.bloom.key import Value, is_value, keys_of, keys_of_batch
 from nearly.bloom.word import Words, empty_words, estimated_values
 from nearly.errors import SettingsError
 from nearly.tuning.bloom import BloomSize
@@ -112,13 +111,11 @@ class BloomFilter:
         return self.contains(value)
 
     def _answers(self, kernel: Any, values: Any) -> Truths:
-        parts = [kernel(self._words, self.hashes, keys) for keys in self._keys(values)]
-        return np.concatenate([np.empty(0, np.uint8), *parts]).view(np.bool_)
-
-    def _keys(self, values: Any) -> Iterator[Keys]:
         if is_value(values):
-            return iter([keys_of(values, self._seed)])
-        return keys_of_batch(values, self._seed)
+            return kernel(self._words, self.hashes, keys_of(values, self._seed)).view(np.bool_)  # type: ignore[no-any-return]
+        batches = keys_of_batch(values, self._seed)
+        parts = [kernel(self._words, self.hashes, keys) for keys in batches]
+        return np.concatenate([np.empty(0, np.uint8), *parts]).view(np.bool_)
 
     def union(self, other: BloomFilter) -> BloomFilter:
         """A filter with the values of both, which must have been made with the same arguments.

@@ -35,9 +35,11 @@ def keys_of(value: Any, seed: int) -> Keys:
     if isinstance(value, bool):
         raise SettingsError(f"{value!r} was given; {_NEEDED}")
     if isinstance(value, int | np.integer):
-        return _of_numbers(_array_of_numbers([int(value)]), seed)
+        return _kernels.keys_of_numbers(_array_of_numbers([int(value)]).view(np.uint64), seed)
     data = value.encode(errors="surrogatepass") if isinstance(value, str) else value
-    return keys_of_bytes([data], seed)
+    return _kernels.keys_of_texts(
+        np.array((0, len(data)), np.int64), np.frombuffer(data, np.uint8), seed
+    )
 
 
 def keys_of_batch(values: Any, seed: int) -> Iterator[Keys]:
