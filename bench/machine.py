@@ -8,7 +8,17 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-LIBRARIES = ("nearly", "numpy", "pyarrow", "duckdb", "pyspark", "gaoya", "rensa", "datasketch", "rbloom")
+LIBRARIES = (
+    "nearly",
+    "numpy",
+    "pyarrow",
+    "duckdb",
+    "pyspark",
+    "gaoya",
+    "rensa",
+    "datasketch",
+    "rbloom",
+)
 
 
 def describe() -> dict[str, Any]:
