@@ -123,3 +123,8 @@ def test_long_tables_are_cut(files: list[str], capsys: pytest.CaptureFixture[str
     assert run(["explain", "a.txt", "a.txt"]) == 2
     assert "given twice" in capsys.readouterr().err
     assert run(["explain", "nowhere.txt"]) == 2
+
+
+def test_shingles_of_a_template_are_left_out() -> None:
+    told = nearly.explain(["abcd", "abce"], k=2, ignore=["abc"])
+    assert [row["shingle"] for row in told.matrix.to_pylist()] == ["cd", "ce"]

@@ -429,3 +429,10 @@ def test_statistics_are_plain_values() -> None:
     stream = nearly.unique(["a", "a"], expect=10)
     list(stream)
     assert json.loads(json.dumps(stream.statistics.to_dict()))["exact_copies"] == 1
+
+
+def test_near_copies_are_told_without_what_is_ignored() -> None:
+    footer = " sent from my telephone on the road, please excuse the many mistakes in this mail"
+    lines = ["the cat sat there" + footer, "rain comes tomorrow" + footer]
+    assert len(list(nearly.unique(lines, near=True, threshold=0.5))) == 1
+    assert len(list(nearly.unique(lines, near=True, threshold=0.5, ignore=[footer]))) == 2

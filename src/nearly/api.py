@@ -330,6 +330,7 @@ def explain(
     mentions: Keeping = "keep",
     space: Spacing = "collapse",
     stop_words: tuple[str, ...] = (),
+    ignore: str | Path | Sequence[str | Path] = (),
     raw: bool = False,
 ) -> Explanation:
     """Show the textbook's way from a few small documents to similar pairs, table by table.
@@ -365,6 +366,8 @@ def explain(
         space: Collapse runs of white space to one space, drop them, or keep them. One of collapse,
             drop, keep. Default: 'collapse'.
         stop_words: Words to leave out. Default: ().
+        ignore: Files whose shingles count for nothing, such as a template; strings of a list are
+            texts. Default: ().
         raw: Compare texts exactly as they are, without normalising them. Default: False.
     """
     return call.explain(
@@ -391,6 +394,7 @@ def explain(
             mentions=mentions,
             space=space,
             stop_words=stop_words,
+            ignore=ignore,
             raw=raw,
         ),
     )
@@ -986,6 +990,7 @@ def unique(
     mentions: Keeping = "keep",
     space: Spacing = "collapse",
     stop_words: tuple[str, ...] = (),
+    ignore: str | Path | Sequence[str | Path] = (),
     raw: bool = False,
 ) -> Unique:
     """Drop copies from a stream of any length, in memory that is fixed beforehand.
@@ -1026,6 +1031,8 @@ def unique(
         space: Collapse runs of white space to one space, drop them, or keep them. One of collapse,
             drop, keep. Default: 'collapse'.
         stop_words: Words to leave out. Default: ().
+        ignore: Files whose shingles count for nothing, such as a template; strings of a list are
+            texts. Default: ().
         raw: Compare texts exactly as they are, without normalising them. Default: False.
     """
     return call.unique(
@@ -1054,6 +1061,7 @@ def unique(
             mentions=mentions,
             space=space,
             stop_words=stop_words,
+            ignore=ignore,
             raw=raw,
         ),
     )

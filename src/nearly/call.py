@@ -102,7 +102,7 @@ def explain(documents: Any, settings: ExplainSettings, shingling: TextSettings) 
     """
     from nearly.explanation import explain_documents
 
-    return explain_documents(documents, settings, shingling)
+    return explain_documents(documents, settings, with_templates(shingling))
 
 
 def plan(
@@ -183,7 +183,7 @@ def unique(source: Any, settings: UniqueSettings, shingling: TextSettings) -> Un
     """
     from nearly.streams.stream import Unique
 
-    return Unique(source, settings, shingling)
+    return Unique(source, settings, with_templates(shingling))
 
 
 def _measure(measuring: Measuring, settings: Settings) -> tuple[Measure, Settings]:

@@ -162,6 +162,11 @@ def _elements(content: Any, text: TextSettings, k: int | None) -> list[Any]:
     """Each shingle once, as they appear; the elements of a set in their order."""
     if k is None:
         return sorted(content) if isinstance(content, Set) else list(dict.fromkeys(content))
+    ignored = {run for template in text.templates for run in _runs(template, text, k)}
+    return [run for run in _runs(content, text, k) if run not in ignored]
+
+
+def _runs(content: str, text: TextSettings, k: int) -> list[str]:
     normalised = textbook.normalise(content, replace(text, k=k))
     runs = textbook.bag(normalised, text.unit, k)
     return [run if isinstance(run, str) else " ".join(run) for run in runs]

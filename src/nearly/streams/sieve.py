@@ -20,6 +20,7 @@ from nearly.bloom.key import keys_of_bytes
 from nearly.bloom.word import empty_words
 from nearly.errors import SettingsError
 from nearly.limits import available_memory
+from nearly.measures.dropped import dropped_shingles
 from nearly.measures.normalisation import normalise
 from nearly.measures.shingle import auto_k
 from nearly.settings import TextSettings, UniqueSettings
@@ -93,7 +94,12 @@ class Sieve:
     def _near_copies(self, texts: Sequence[bytes], banding: Banding) -> npt.NDArray[np.bool_]:
         """Which texts share a band with an earlier one; one without a shingle shares nothing."""
         offsets, data = spans(normalise(_strings(texts), self._text))
-        shingling = {"unit": self._text.unit, "k": self._text.whole_k, "seed": self._seed}
+        shingling = {
+            "unit": self._text.unit,
+            "k": self._text.whole_k,
+            "seed": self._seed,
+            "dropped": dropped_shingles(self._text, self._seed),
+        }
         sizes, _ = _kernels.measure(offsets, data, **shingling)  # type: ignore[arg-type]
         signatures = _kernels.signatures(
             offsets,
