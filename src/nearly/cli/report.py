@@ -129,7 +129,8 @@ def _method(result: Found | Deduplicated) -> str:
 
 def _crowd(statistics: Statistics) -> Iterator[str]:
     """A bucket that holds a good part of all documents: few of its pairs are near."""
-    compared = statistics.documents - statistics.empty - statistics.copies
+    left_out = statistics.empty + (statistics.ignored or 0) + statistics.copies
+    compared = statistics.documents - left_out
     held = statistics.largest_bucket or 0
     if held >= max(FEWEST_IN_CROWD, SHARE_IN_CROWD * compared):
         yield (
