@@ -79,6 +79,12 @@ class TestEncoding:
         assert gzip.decompress(Path("clean/a.csv.gz").read_bytes()) == CLEAN.encode("cp1252")
         assert Path("clean/b.csv").read_bytes() == csv_of("9;other words").encode("cp1252")
 
+    def test_zstandard_in_zstandard_out(self, call):
+        Path("a.csv.zst").write_bytes(pa.compress(WHOLE.encode(), codec="zstd", asbytes=True))
+        code, _ = call("dedup", "a.csv.zst", "-o", "clean.csv.zst")
+        with pa.input_stream("clean.csv.zst", compression="zstd") as file:
+            assert (code, file.read()) == (0, CLEAN.encode())
+
     def test_shards_of_it_are_compressed_too(self, call):
         Path("a.csv.gz").write_bytes(gzip.compress(WHOLE.encode("cp1252")))
         call("dedup", "a.csv.gz", "-o", "clean", "--shard-size", 1, "--encoding", "cp1252")
