@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "nearly"
 FLOORS = [
     {"errors", "wording"},
     {"declaration", "progress", "tabular"},
-    {"arrays", "limits", "remnant", "settings", "schemas", "signature", "_kernels"},
+    {"arrays", "limits", "mapping", "remnant", "settings", "schemas", "signature", "_kernels"},
     {"text", "tuning", "textbook"},
     {"measures"},
     {"documents"},

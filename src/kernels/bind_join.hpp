@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -62,7 +63,7 @@ struct BoundJoinIndex {
 
     BoundJoinIndex(const BoundJoinSets &bound, bool within) : index(checked(bound), within) {}
 
-    auto probe(const BoundJoinSets &bound, std::size_t start, std::size_t stop) const {
+    auto probe(const BoundJoinSets &bound, std::size_t start, std::size_t stop, std::size_t most) const {
         bound.check_part(start, stop);
         const JoinSets &sets = checked(bound), &indexed = index.sets();
         if (index.within() != (&sets == &indexed))
@@ -72,10 +73,10 @@ struct BoundJoinIndex {
         Joined joined;
         {
             nb::gil_scoped_release release;
-            joined = join(index, sets, start, stop);
+            joined = join(index, sets, start, stop, most);
         }
         return std::tuple(give(std::move(joined.pairs)), give(std::move(joined.similarities)), joined.met,
-                          joined.verified);
+                          joined.verified, joined.next);
     }
 
   private:
@@ -113,7 +114,8 @@ inline void bind_join(nb::module_ &m) {
         .def("__len__", [](const BoundJoinSets &bound) { return bound.sets.size(); });
     nb::class_<BoundJoinIndex>(m, "JoinIndex")
         .def(nb::init<const BoundJoinSets &, bool>(), "sets"_a, "within"_a, nb::keep_alive<1, 2>(), Release())
-        .def("probe", &BoundJoinIndex::probe, "sets"_a, "start"_a, "stop"_a);
+        .def("probe", &BoundJoinIndex::probe, "sets"_a, "start"_a, "stop"_a,
+             "most"_a = std::numeric_limits<std::size_t>::max());
 }
 
 }  // namespace nearly

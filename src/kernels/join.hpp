@@ -268,6 +268,7 @@ struct Joined {
     std::vector<double> similarities;
     std::uint64_t met = 0;       // pairs that share a cell of their prefixes
     std::uint64_t verified = 0;  // of these, pairs that no bound could rule out
+    std::size_t next = 0;        // the rank to go on with
 };
 
 // Keeps those sets whose sketches allow that they share enough with the set of `rank`.
@@ -376,11 +377,14 @@ class Prober {
 };
 
 // All pairs of an indexed set and one of `sets` with a rank in [start, stop). In a join of sets
-// with themselves a pair has its lower document first, otherwise the indexed one.
-inline Joined join(const JoinIndex &index, const JoinSets &sets, std::size_t start, std::size_t stop) {
+// with themselves a pair has its lower document first, otherwise the indexed one. Ends early once
+// there are `most` pairs: those of one more set may be added to them.
+inline Joined join(const JoinIndex &index, const JoinSets &sets, std::size_t start, std::size_t stop,
+                   std::size_t most) {
     Prober probe(index, sets);
     Joined joined;
-    for (std::size_t rank = start; rank < stop; ++rank) probe(static_cast<std::uint32_t>(rank), joined);
+    for (joined.next = start; joined.next < stop && joined.pairs.size() < most; ++joined.next)
+        probe(static_cast<std::uint32_t>(joined.next), joined);
     return joined;
 }
 

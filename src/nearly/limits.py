@@ -3,13 +3,14 @@
 import os
 import resource
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["available_memory", "spare_address_space"]
+__all__ = ["available_memory", "spare_address_space", "spare_memory"]
 
 #: What the interpreter and its libraries take of an address space before any work.
 START_UP = 800 * 2**20
-M_ARENA_MAX = -8  # of <malloc.h>
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of <malloc.h>
 
 
 def available_memory() -> int:
@@ -30,19 +31,36 @@ def spare_address_space() -> None:
     are faster so, and stay. The earlier this is called, the better: what is reserved is reserved.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if soft == resource.RLIM_INFINITY:
-        return
+    if soft != resource.RLIM_INFINITY:
+        _be_frugal()
+
+
+def spare_memory() -> None:
+    """Have allocators give back at once what is freed, so that a limit on memory can be kept.
+
+    It is slower, and lasts as long as the process.
+    """
+    _be_frugal()
+    _tell_malloc({M_MMAP_THRESHOLD: 2**20, M_TRIM_THRESHOLD: 2**20})
+
+
+def _be_frugal() -> None:
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # where Arrow is yet to come
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's, which takes 32 MB for each
     if "pyarrow" in sys.modules:
         import pyarrow as pa
 
         pa.set_memory_pool(pa.system_memory_pool())
+    _tell_malloc({M_ARENA_MAX: 1})
+
+
+def _tell_malloc(options: Mapping[int, int]) -> None:
     import ctypes
 
-    arenas = getattr(ctypes.CDLL(None), "mallopt", None)
-    if arenas is not None:
-        arenas(M_ARENA_MAX, 1)
+    tell = getattr(ctypes.CDLL(None), "mallopt", None)
+    if tell is not None:
+        for option, value in options.items():
+            tell(option, value)
 
 
 def _control_group() -> list[int]:

@@ -12,7 +12,7 @@ from nearly.arguments import Running
 from nearly.engines.base import Engine
 from nearly.engines.local import LocalEngine
 from nearly.errors import MissingError, SettingsError
-from nearly.limits import spare_address_space
+from nearly.limits import spare_address_space, spare_memory
 from nearly.progress import Silence
 from nearly.remnant import make_scratch, remove_scratch
 from nearly.sources import Skipped, Source, open_source
@@ -79,6 +79,8 @@ def reopened(given: Any, running: Running) -> Source:
 
 def _opened_here(given: Any, running: Running) -> tuple[Source, Path]:
     spare_address_space()
+    if running.memory is not None:
+        spare_memory()
     _check_whole("threads", running.threads, 1, _MOST_THREADS)
     _check_whole("memory", running.memory, 0, None)
     with _folder(running.temporary) as folder:

@@ -132,7 +132,14 @@ static std::uint64_t join_all(const Sets &sets) {
     for (const Threshold threshold : {Threshold{1, 2}, Threshold{9, 10}, Threshold{1, 1}}) {
         JoinSets ready(sets.offsets, all.data(), rarities, threshold);
         ready.prepare(0, ready.size());
-        for (const bool within : {true, false}) digest += join(JoinIndex(ready, within), ready, 0, ready.size()).pairs.size();
+        for (const bool within : {true, false}) {
+            const JoinIndex index(ready, within);
+            for (std::size_t rank = 0; rank < ready.size();) {
+                const Joined joined = join(index, ready, rank, ready.size(), 3);
+                digest += joined.pairs.size();
+                rank = joined.next;
+            }
+        }
     }
     return digest;
 }

@@ -22,10 +22,13 @@ class Spillable(Protocol):
 
 
 class Budget:
-    """Bytes that a run's stores may hold together; the largest store spills first."""
+    """Bytes that a run's stores may hold together; the largest store spills first.
 
-    def __init__(self, limit: int | None = None):
-        self.limit = limit if limit is not None else int(available_memory() * SHARE)
+    `memory` is what the whole process may have: what the machine gives it, if nothing is said.
+    """
+
+    def __init__(self, memory: int | None = None):
+        self.limit = int((available_memory() if memory is None else memory) * SHARE)
         self._stores: list[Spillable] = []
 
     def enter(self, store: Spillable) -> None:

@@ -4,6 +4,7 @@ Each store is filled batch by batch, in order, and afterwards read by document n
 on disk is read with plain reads, not mapped: a limit on the address space holds too.
 """
 
+import io
 import itertools
 import os
 import weakref
@@ -20,8 +21,9 @@ from nearly import _kernels
 from nearly.arrays import spans
 from nearly.documents.budget import Budget
 from nearly.errors import SinkError
+from nearly.mapping import mapped
 
-__all__ = ["ColumnStore", "RowStore", "TextStore"]
+__all__ = ["ColumnStore", "RowStore", "TemporaryColumn", "TemporaryStream", "TextStore"]
 
 Documents = npt.NDArray[Any]
 NEARBY = 4096  # bytes between two texts that are cheaper to read through than to seek over
@@ -57,6 +59,46 @@ class _File:
 
     def read(self, start: int, length: int) -> bytes:
         return os.pread(self._file.fileno(), length, start)
+
+    def shown(self) -> memoryview:
+        return mapped(self._file.fileno(), self.size)
+
+
+class TemporaryStream(io.RawIOBase):
+    """A nameless file that others write to, shown as memory when all is written."""
+
+    def __init__(self, folder: Path):
+        self._file = _File(folder)
+
+    def writable(self) -> bool:
+        """It is for nothing else."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """The next bytes."""
+        view = memoryview(data)
+        self._file.append(view)
+        return view.nbytes
+
+    def shown(self) -> memoryview:
+        """All of them; see `nearly.mapping`."""
+        return self._file.shown()
+
+
+class TemporaryColumn:
+    """Numbers that are put in a file, and shown as memory when all are there."""
+
+    def __init__(self, folder: Path, kind: npt.DTypeLike):
+        self._file = _File(folder)
+        self._kind = np.dtype(kind)
+
+    def append(self, numbers: npt.NDArray[Any]) -> None:
+        """The next ones."""
+        self._file.append(np.ascontiguousarray(numbers, self._kind))
+
+    def shown(self) -> npt.NDArray[Any]:
+        """All of them; see `nearly.mapping`."""
+        return np.frombuffer(self._file.shown(), self._kind)
 
 
 class TextStore:

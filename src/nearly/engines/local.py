@@ -22,20 +22,14 @@ from nearly.arrays import spans
 from nearly.documents.budget import Budget
 from nearly.documents.local import LocalCorpus, Reading
 from nearly.documents.lookup import SourceTexts, TextReader
+from nearly.documents.pair_store import CandidateStore, PairStore
 from nearly.documents.readable import Readable, Skips, nothing_read
+from nearly.documents.table_store import TableStore
 from nearly.engines.base import Cleaned, Found
+from nearly.mapping import let_go
 from nearly.measures.base import Measure, Suspects, Weighed
 from nearly.measures.number import Documents
-from nearly.measures.pair import (
-    Block,
-    Nearness,
-    Packed,
-    Pairs,
-    gather,
-    join_pairs,
-    one_after_the_other,
-    split_pairs,
-)
+from nearly.measures.pair import Block, Nearness, Packed, Pairs, join_pairs, split_pairs
 from nearly.measures.work import Workers
 from nearly.progress import Progress, Stopwatch
 from nearly.settings import Settings
@@ -44,10 +38,10 @@ from nearly.stages.around import Around, near_misses
 from nearly.stages.audit import Audit, audit, draw
 from nearly.stages.candidate import EVERYONE, Span, candidates, crowd, unique
 from nearly.stages.cluster import cluster
-from nearly.stages.copy import give_back_copies
+from nearly.stages.copy import parts_with_copies
 from nearly.stages.rehearsal import rehearse
 from nearly.stages.survivor import Keep, by_best_copy, rank, survivors
-from nearly.stages.verification import Places, cut, verify_block
+from nearly.stages.verification import cut, verify_block
 from nearly.tuning.banding import Banding
 from nearly.tuning.method import (
     Choice,
@@ -65,7 +59,9 @@ Made = TypeVar("Made")
 MOST_PENDING = 2_000_000  # candidates that wait to be merged with those of other bands
 #: Documents that are compared at once may be the first of so many meetings, or of so many each.
 MOST_MEETINGS, MEETINGS_PER_DOCUMENT = 2**24, 16
-LEAST_ROOM = 2**24  # bytes that a join may take, however small the budget is
+LEAST_ROOM = 2**24  # bytes that a step may take, however small the budget is
+BYTES_OF_CANDIDATE = 8  # all meetings may become candidates
+BYTES_TO_COMPARE = 64  # of a pair: its documents, its place in blocks, how near they are
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +100,11 @@ class LocalEngine:
 
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+    @property
+    def _room(self) -> int:
+        """Bytes that a step may take."""
+        return max(self._budget.limit, LEAST_ROOM)
 
     def load(
         self,
@@ -205,7 +206,9 @@ class LocalEngine:
         choice = self._reconsidered(corpus, banding, int(followers.sum()), hubs)
         if choice.method == "exact":
             return replace(self._join(corpus, choice), largest_bucket=largest)
-        spans = _spans(corpus.representatives, followers)
+        at_once = max(MOST_MEETINGS, MEETINGS_PER_DOCUMENT * len(followers))
+        at_once = min(at_once, self._room // BYTES_OF_CANDIDATE)
+        spans = _spans(corpus.representatives, followers, at_once)
         return replace(self._hash(corpus, banding, hubs, spans), largest_bucket=largest)
 
     def _crowd(
@@ -245,14 +248,18 @@ class LocalEngine:
     ) -> LocalPairs:
         """Some documents after the others, so that candidates do not pile up."""
         threshold = corpus.measure.threshold(corpus.settings)
-        parts, meetings, verified = [], 0, 0
+        store = PairStore(self._budget, self._folder)
+        meetings = verified = 0
         for firsts in spans:
             met, compared = self.candidates(corpus, banding, hubs=hubs, firsts=firsts)
-            parts.append(self._verify(corpus, met, threshold))
             meetings += compared
             verified += len(met)
+            for packed, nearness in self._compared(corpus, met, threshold):
+                near = ~np.isnan(nearness)
+                store.add(packed[near], nearness[near])
+                self._budget.check()
         return LocalPairs(
-            pairs=one_after_the_other(parts),
+            pairs=store.pairs(),
             meetings=meetings,
             verified=verified,
             choice=corpus.choice,
@@ -268,20 +275,18 @@ class LocalEngine:
         def of_band(band: int) -> tuple[Packed, int]:
             return _band_candidates(corpus, band, banding, hubs, firsts)
 
-        found: list[Packed] = []
-        pending = meetings = 0
+        store = CandidateStore(self._unique, self._budget, self._folder)
+        meetings = 0
         for pairs, met in self._map(of_band, range(banding.bands), _width(corpus)):
             meetings += met
-            found.append(pairs)
-            pending += len(pairs)
-            if pending > MOST_PENDING:
-                found, pending = [self._unique(found)], 0
+            store.add(pairs, MOST_PENDING)
+            self._budget.check()
             self.progress.advance()
-        return self._unique(found), meetings
+        return store.packed(), meetings
 
     def _unique(self, found: list[Packed]) -> Packed:
         """Each pair once, in order: every thread takes a range of pairs."""
-        pairs = np.concatenate(found)
+        pairs = np.concatenate([np.empty(0, np.uint64), *found])
         marks = np.sort(pairs[:: len(pairs) // 1_000 + 1])
         places = [len(marks) * i // self.threads for i in range(1, self.threads)]
         cuts = marks[places].tolist() if len(marks) else []
@@ -292,14 +297,18 @@ class LocalEngine:
         self.progress.stage("join", None)
         threshold = corpus.measure.threshold(corpus.settings)
         blocks = [partial(_load_block, corpus, part) for part in self._cut(corpus, threshold)]
-        parts = []
+        store = PairStore(self._budget, self._folder)
+        meetings = verified = 0
         for part in corpus.measure.join(blocks, threshold, Workers(self._map, self.threads)):
             self.progress.advance()
-            parts.append(part)
+            store.add(part.pairs, part.nearness)
+            self._budget.check()
+            meetings += part.meetings
+            verified += part.verified
         return LocalPairs(
-            pairs=gather(parts),
-            meetings=sum(part.meetings for part in parts),
-            verified=sum(part.verified for part in parts),
+            pairs=store.pairs(),
+            meetings=meetings,
+            verified=verified,
             choice=choice,
             largest_bucket=None,
         )
@@ -311,59 +320,80 @@ class LocalEngine:
         sizes = np.cumsum(corpus.sizes[documents], dtype=np.int64)
         total = int(sizes[-1]) if len(sizes) else 0
         needed = corpus.measure.join_memory(len(documents), total, threshold, self.threads)
-        room = max(self._budget.limit, LEAST_ROOM)
-        count = 1 if needed <= room else 4 * needed // room
+        count = 1 if needed <= self._room else 4 * needed // self._room
         return np.split(documents, np.flatnonzero(np.diff(sizes * count // (total + 1))) + 1)
 
-    def _verify(self, corpus: LocalCorpus, met: Packed, threshold: Fraction) -> Pairs:
-        first, second = split_pairs(met)
-        nearness = self._compare(corpus, met, threshold)
-        near = ~np.isnan(nearness)
-        return Pairs(first=first[near], second=second[near], nearness=nearness[near])
+    def _compare(self, corpus: LocalCorpus, packed: Packed) -> Nearness:
+        """How near all of these are, whatever the threshold."""
+        parts = [nearness for _, nearness in self._compared(corpus, packed, None)]
+        return np.concatenate([np.empty(0), *parts])
 
-    def _compare(
-        self, corpus: LocalCorpus, packed: Packed, threshold: Fraction | None = None
-    ) -> Nearness:
-        """Block by block, so that no more is held than fits; NaN below the threshold."""
+    def _compared(
+        self, corpus: LocalCorpus, packed: Packed, threshold: Fraction | None
+    ) -> Iterator[tuple[Packed, Nearness]]:
+        """Some pairs at a time, and these block by block, so that no more is held than fits.
+
+        NaN below the threshold.
+        """
         self.progress.stage("verify", len(packed))
-        first, second = split_pairs(packed)
-        nearness = np.empty(len(packed))
-        blocks = cut(first, second, corpus.lengths())
+        lengths = corpus.lengths()
+        at_once = max(1, self._budget.limit // BYTES_TO_COMPARE)
+        for start in range(0, len(packed), at_once):
+            part = packed[start : start + at_once]
+            first, second = split_pairs(part)
+            nearness = np.empty(len(part))
+            blocks = cut(first, second, lengths)
+            ends = ((first[block], second[block]) for block in blocks)
+            verify = partial(self._verify, corpus, threshold)
+            for block, found in zip(blocks, self._map(verify, ends), strict=True):
+                nearness[block] = found
+                self.progress.advance(len(found))
+            yield part, nearness
+            let_go()
 
-        def of_block(block: Places) -> Nearness:
-            read = corpus.text_store.take
-            return verify_block(corpus.measure, read, first[block], second[block], threshold)
-
-        for block, found in zip(blocks, self._map(of_block, blocks), strict=True):
-            nearness[block] = found
-            self.progress.advance(len(found))
-        return nearness
+    def _verify(
+        self, corpus: LocalCorpus, threshold: Fraction | None, block: tuple[Documents, Documents]
+    ) -> Nearness:
+        return verify_block(corpus.measure, corpus.text_store.take, *block, threshold)
 
     def found(self, corpus: LocalCorpus, near: LocalPairs, *, top: int) -> Found:
         """Copies are linked to their representatives, or listed as all pairs."""
         self.progress.stage("cluster", None)
-        pairs = give_back_copies(
-            near.pairs,
-            corpus.copies,
-            corpus.originals,
-            corpus.measure.same,
-            all_pairs=corpus.settings.all_pairs,
-        )
+        pairs = self._with_copies(corpus, near.pairs)
         order = np.arange(len(corpus), dtype=np.uint32)
         clusters = cluster(
             near.pairs, corpus.copies, corpus.originals, order, corpus.settings.cluster
         )
         self.progress.stage("tables", None)
         id_type = corpus.source.id_type
-        nearest = near.pairs if len(near) else pairs
-        nearest = nearest.at(table.best(nearest.nearness, top))
+        nearest = table.best_pairs(near.pairs if len(near) else pairs, top)
         return Found(
-            pairs=table.pair_table(corpus, pairs, corpus.measure, id_type),
-            clusters=table.cluster_table(corpus, clusters, near.pairs, corpus.measure, id_type),
+            pairs=self._table(table.pair_tables(corpus, pairs, corpus.measure, id_type)),
+            clusters=self._table(
+                table.cluster_tables(corpus, clusters, near.pairs, corpus.measure, id_type)
+            ),
             pair_count=len(pairs),
             cluster_count=clusters.count,
             read_top=table.read_shown(corpus, nearest, corpus.measure, id_type),
         )
+
+    def _with_copies(self, corpus: LocalCorpus, near: Pairs) -> Pairs:
+        if len(corpus.copies) == 0:
+            return near
+        store = PairStore(self._budget, self._folder)
+        copies, originals, same = corpus.copies, corpus.originals, corpus.measure.same
+        all_pairs = corpus.settings.all_pairs
+        for part in parts_with_copies(near, copies, originals, same, all_pairs=all_pairs):
+            store.add(*part)
+            self._budget.check()
+        return store.pairs()
+
+    def _table(self, parts: Iterator[pa.Table]) -> pa.Table:
+        store = TableStore(self._budget, self._folder)
+        for part in parts:
+            store.add(part)
+            self._budget.check()
+        return store.table()
 
     def cleaned(self, corpus: LocalCorpus, near: LocalPairs, keep: Keep) -> Cleaned:
         """Leaders lead, and survivors stay, in the order of the rule."""
@@ -378,8 +408,10 @@ class LocalEngine:
         source, rows = corpus.source, corpus.rows(removed.documents)
         id_type = source.id_type
         return Cleaned(
-            removed=table.removed_table(corpus, removed, corpus.measure, id_type),
-            clusters=table.cluster_table(corpus, clusters, near.pairs, corpus.measure, id_type),
+            removed=self._table(table.removed_tables(corpus, removed, corpus.measure, id_type)),
+            clusters=self._table(
+                table.cluster_tables(corpus, clusters, near.pairs, corpus.measure, id_type)
+            ),
             removed_count=len(removed),
             below=removed.below(corpus.measure.threshold(corpus.settings)),
             cluster_count=clusters.count,
@@ -399,7 +431,7 @@ class LocalEngine:
         everyone = corpus.representatives
         sought = everyone[draw(len(everyone), documents, corpus.settings.seed)]
         below = near_misses(corpus, sought, top, threads=self.threads, progress=self.progress)
-        above = near.pairs.at(table.best(-near.pairs.nearness, top))
+        above = table.best_pairs(near.pairs, top, least=True)
         show = partial(
             table.read_shown, corpus, measure=corpus.measure, id_type=corpus.source.id_type
         )
@@ -457,9 +489,8 @@ def _width(corpus: LocalCorpus) -> int | None:
     return None if corpus.is_in_memory else 1
 
 
-def _spans(documents: Documents, followers: npt.NDArray[np.int64]) -> list[Span]:
+def _spans(documents: Documents, followers: npt.NDArray[np.int64], at_once: int) -> list[Span]:
     """Runs of documents that are the first of about as many meetings as can be held."""
-    at_once = max(MOST_MEETINGS, MEETINGS_PER_DOCUMENT * len(documents))
     starts = documents[np.flatnonzero(np.diff(np.cumsum(followers) // at_once)) + 1]
     return list(itertools.pairwise([EVERYONE[0], *starts.tolist(), EVERYONE[1]]))
 

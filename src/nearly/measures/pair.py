@@ -1,12 +1,13 @@
 """Pairs of document numbers: packed in one word while they are candidates, columns later."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearly.mapping import let_go
 from nearly.measures.number import Documents
 
 __all__ = [
@@ -17,9 +18,11 @@ __all__ = [
     "Pairs",
     "gather",
     "join_pairs",
-    "one_after_the_other",
     "split_pairs",
 ]
+
+#: Pairs that are worked on at a time, where there are many.
+PART = 2**19
 
 Packed = npt.NDArray[np.uint64]
 Nearness = npt.NDArray[np.float64]
@@ -41,6 +44,18 @@ class Pairs:
         return Pairs(
             first=self.first[places], second=self.second[places], nearness=self.nearness[places]
         )
+
+    def parts(self) -> Iterator["Pairs"]:
+        """The same pairs, some at a time: all of them together may not fit in memory.
+
+        There is one part at least, which may have no pair.
+        """
+        for start in range(0, max(1, len(self)), PART):
+            part = slice(start, start + PART)
+            yield Pairs(
+                first=self.first[part], second=self.second[part], nearness=self.nearness[part]
+            )
+            let_go()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,15 +89,6 @@ def gather(parts: Iterable[Joined]) -> Pairs:
     order = np.argsort(packed)
     first, second = split_pairs(packed[order])
     return Pairs(first=first, second=second, nearness=nearness[order])
-
-
-def one_after_the_other(parts: Sequence[Pairs]) -> Pairs:
-    """Pairs of which those of one part come before those of the next."""
-    if len(parts) == 1:
-        return parts[0]
-    columns = ([getattr(part, name) for part in parts] for name in ("first", "second", "nearness"))
-    first, second, nearness = map(np.concatenate, columns)
-    return Pairs(first=first, second=second, nearness=nearness)
 
 
 def join_pairs(first: Documents, second: Documents) -> Packed:

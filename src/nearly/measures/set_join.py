@@ -4,6 +4,7 @@ Documents come in blocks, which bounds the memory: two blocks are held at a time
 is loaded again for every earlier one whose sizes allow a pair. One block is the fast case.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from nearly import _kernels
 from nearly.measures.number import Documents
-from nearly.measures.pair import Joined, join_pairs, split_pairs
+from nearly.measures.pair import Joined, Nearness, Packed, join_pairs, split_pairs
 from nearly.measures.work import Workers
 
 __all__ = ["SetBlock", "join", "join_across", "memory_of"]
@@ -22,6 +23,7 @@ Load = Callable[[], "SetBlock"]
 Rarities = npt.NDArray[np.uint8]
 
 FEWEST_CELL_BITS, MOST_CELL_BITS = 16, 24
+MOST_PAIRS = 2**18  # in one step; those of a document more may come with them
 SHINGLES_PER_CELL = 16  # fewer cells mean more wasted candidates, more cells more cache misses
 
 
@@ -134,11 +136,19 @@ def _probe(
     probed: SetBlock,
     workers: Workers,
 ) -> Iterator[Joined]:
-    """Looks up the sets of `probed`; the largest come first, for they take the longest."""
-    parts = reversed(workers.split(len(sets)))
-    for pairs, similarities, met, verified in workers.map(
-        lambda part: index.probe(sets, *part), parts
-    ):
+    """Looks up the sets of `probed`; the largest come first, for they take the longest.
+
+    A part that has many pairs is done in several steps.
+    """
+    parts = deque(reversed(workers.split(len(sets))))
+
+    def of_part(part: tuple[int, int]) -> tuple[Packed, Nearness, int, int, tuple[int, int]]:
+        pairs, similarities, met, verified, reached = index.probe(sets, *part, MOST_PAIRS)
+        return pairs, similarities, met, verified, (reached, part[1])
+
+    for pairs, similarities, met, verified, rest in workers.map_growing(of_part, parts):
+        if rest[0] < rest[1]:
+            parts.append(rest)
         first, second = split_pairs(pairs)
         yield Joined(
             pairs=join_pairs(indexed.documents[first], probed.documents[second]),

@@ -1,7 +1,8 @@
 """Threads that take parts of the work of a measure."""
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -32,6 +33,16 @@ class Workers:
         """Ranges of about equal length that together cover all of `count`."""
         parts = max(1, min(self.threads * per_thread, count))
         return list(itertools.pairwise(count * i // parts for i in range(parts + 1)))
+
+    def map_growing(self, function: Callable[[Given], Made], items: deque[Given]) -> Iterator[Made]:
+        """The same as `map`, while whoever receives may add items."""
+        while items:
+            yield from self.map(function, _drained(items))
+
+
+def _drained(items: deque[Given]) -> Iterator[Given]:
+    while items:
+        yield items.popleft()
 
 
 #: For a task that has one thread.

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Self, cast
 import pyarrow as pa
 
 from nearly.errors import SinkError
+from nearly.mapping import let_go
 from nearly.remnant import forget, on_abandon
 from nearly.sinks.format import format_of
 from nearly.sinks.mark import Marks
@@ -115,6 +116,7 @@ class Outputs:
             for group in in_groups(batches, plain):
                 write_group(group)
                 rows += group.num_rows
+                let_go()
         return rows
 
     def write_frame(self, frame: Any, place: Path | str) -> None:

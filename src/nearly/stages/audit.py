@@ -50,8 +50,18 @@ def audit(
     sought = everyone[draw(len(everyone), documents, seed)]
     threshold = corpus.measure.threshold(corpus.settings)
     true = search_exactly(corpus, sought, threshold, threads=threads, progress=progress)
-    ends = ((true.first, true.second), (near.first, near.second))
+    ends = ((true.first, true.second), _pairs_of(sought, near))
     return judge(sought, *ends, share=len(sought) / max(1, len(everyone)))
+
+
+def _pairs_of(sought: Documents, near: Pairs) -> Ends:
+    """Those pairs that have a sought document: there may be too many others."""
+    first, second = [], []
+    for part in near.parts():
+        has_sought = np.isin(part.first, sought) | np.isin(part.second, sought)
+        first.append(part.first[has_sought])
+        second.append(part.second[has_sought])
+    return np.concatenate(first), np.concatenate(second)
 
 
 def draw(everyone: int, documents: int, seed: int) -> npt.NDArray[np.int64]:

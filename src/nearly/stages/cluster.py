@@ -34,15 +34,15 @@ class Clusters:
         """The least nearness of a pair inside each cluster; `same` where all are copies."""
         least = np.full(self.count, same)
         number_of = self._numbers_by_document(pairs)
-        first, second = number_of[pairs.first], number_of[pairs.second]
-        inside = (first == second) & (first >= 0)
-        np.minimum.at(least, first[inside], pairs.nearness[inside])
+        for part in pairs.parts():
+            first, second = number_of[part.first], number_of[part.second]
+            inside = (first == second) & (first >= 0)
+            np.minimum.at(least, first[inside], part.nearness[inside])
         return least
 
     def _numbers_by_document(self, pairs: Pairs) -> npt.NDArray[np.int64]:
-        last = max(
-            (int(part.max()) for part in (pairs.second, self.members) if len(part)), default=0
-        )
+        columns = (self.members, *(part.second for part in pairs.parts()))
+        last = max((int(column.max()) for column in columns if len(column)), default=0)
         number_of = np.full(last + 1, -1, np.int64)
         number_of[self.members] = self.numbers
         return number_of
@@ -62,9 +62,17 @@ def cluster(
     if method == "leader":
         labels = _kernels.leaders(near.first, near.second, near.nearness, order)
     else:
-        labels = _kernels.components(near.first, near.second, len(order))
+        labels = _components(near, len(order))
     labels[copies] = labels[originals]
     return _numbered(labels)
+
+
+def _components(near: Pairs, documents: int) -> Documents:
+    """The lowest document that each one is connected with; what parts connect is connected."""
+    labels = np.arange(documents, dtype=np.uint32)
+    for part in near.parts():
+        labels = _kernels.components(labels[part.first], labels[part.second], documents)[labels]
+    return labels
 
 
 def _numbered(labels: Documents) -> Clusters:

@@ -1,12 +1,15 @@
 """Exact copies, which were set aside before the search, given back to its result."""
 
+import itertools
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
 from nearly.measures.number import Documents
-from nearly.measures.pair import Nearness, Pairs, join_pairs, split_pairs
+from nearly.measures.pair import PART, Nearness, Packed, Pairs, join_pairs, split_pairs
 
-__all__ = ["give_back_copies"]
+__all__ = ["give_back_copies", "parts_with_copies"]
 
 
 def give_back_copies(
@@ -15,28 +18,46 @@ def give_back_copies(
     """The pairs of all documents: copies linked, or listed where all pairs are wanted."""
     if len(copies) == 0:
         return near
+    parts = list(parts_with_copies(near, copies, originals, same, all_pairs=all_pairs))
+    packed, nearness = map(np.concatenate, zip(*parts, strict=True))
+    order = np.argsort(packed, kind="stable")
+    first, second = split_pairs(packed[order])
+    return Pairs(first=first, second=second, nearness=nearness[order])
+
+
+def parts_with_copies(
+    near: Pairs, copies: Documents, originals: Documents, same: float, *, all_pairs: bool
+) -> Iterator[tuple[Packed, Nearness]]:
+    """The same in any order, some pairs at a time."""
     give_back = _list_copies if all_pairs else _link_copies
     return give_back(near, copies, originals, same)
 
 
-def _link_copies(near: Pairs, copies: Documents, originals: Documents, same: float) -> Pairs:
+def _link_copies(
+    near: Pairs, copies: Documents, originals: Documents, same: float
+) -> Iterator[tuple[Packed, Nearness]]:
     """Each copy once, with its representative: linear in the corpus."""
-    first = np.concatenate([near.first, originals])
-    second = np.concatenate([near.second, copies])
-    nearness = np.concatenate([near.nearness, np.full(len(copies), same)])
-    return _ordered(first, second, nearness)
+    for part in near.parts():
+        yield join_pairs(part.first, part.second), part.nearness.copy()
+    for start in range(0, len(copies), PART):
+        some = slice(start, start + PART)
+        linked = join_pairs(originals[some], copies[some])
+        yield linked, np.full(len(linked), same)
 
 
-def _list_copies(near: Pairs, copies: Documents, originals: Documents, same: float) -> Pairs:
+def _list_copies(
+    near: Pairs, copies: Documents, originals: Documents, same: float
+) -> Iterator[tuple[Packed, Nearness]]:
     """Every pair of documents: what holds for a representative holds for all of its copies."""
     groups = _Groups(copies, originals)
-    first, second, times = groups.across(near.first, near.second)
-    one, other = groups.inside(np.unique(originals))
-    return _ordered(
-        np.concatenate([first, one]),
-        np.concatenate([second, other]),
-        np.concatenate([np.repeat(near.nearness, times), np.full(len(one), same)]),
-    )
+    for part in near.parts():
+        for some in groups.cut(part.first, part.second):
+            first, second, times = groups.across(part.first[some], part.second[some])
+            yield join_pairs(first, second), np.repeat(part.nearness[some], times)
+    copied = np.unique(originals)
+    for some in groups.cut(copied, copied):
+        first, second = groups.inside(copied[some])
+        yield join_pairs(first, second), np.full(len(first), same)
 
 
 class _Groups:
@@ -65,24 +86,30 @@ class _Groups:
         above = first < second
         return first[above], second[above]
 
+    def cut(self, first: Documents, second: Documents) -> Iterator[slice]:
+        """Runs of pairs of representatives that become no more than can be held, or one each."""
+        ends = np.cumsum(self._times(first, second)[0]) // PART
+        places = np.flatnonzero(np.diff(ends)) + 1
+        for start, stop in itertools.pairwise([0, *places.tolist(), len(first)]):
+            yield slice(start, stop)
+
+    def _times(
+        self, first: Documents, second: Documents
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """How many pairs each becomes, and how many documents its second group has."""
+        sizes = [high - low + 1 for low, high in map(self._bounds, (first, second))]
+        return sizes[0] * sizes[1], sizes[1]
+
     def across(
         self, first: Documents, second: Documents
     ) -> tuple[Documents, Documents, npt.NDArray[np.int64]]:
         """Each pair of representatives as all pairs of their groups, and how many each became."""
-        sizes = [high - low + 1 for low, high in map(self._bounds, (first, second))]
-        times = sizes[0] * sizes[1]
+        times, seconds = self._times(first, second)
         pair = np.repeat(np.arange(len(first)), times)
         nth = np.arange(len(pair)) - np.repeat(np.cumsum(times) - times, times)
-        width = sizes[1][pair]
+        width = seconds[pair]
         return (
             self._member(first[pair], nth // width),
             self._member(second[pair], nth % width),
             times,
         )
-
-
-def _ordered(first: Documents, second: Documents, nearness: Nearness) -> Pairs:
-    packed = join_pairs(first, second)
-    order = np.argsort(packed, kind="stable")
-    low, high = split_pairs(packed[order])
-    return Pairs(first=low, second=high, nearness=nearness[order])

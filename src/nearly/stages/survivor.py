@@ -69,13 +69,14 @@ def rank(corpus: Contenders, near: Pairs, keep: Keep) -> Documents:
         return everyone
     if keep.rule == "last":
         return everyone[::-1].copy()
-    parts = (near.first, near.second, corpus.copies, corpus.originals)
-    involved = np.unique(np.concatenate(parts))
+    is_involved = np.zeros(len(corpus), bool)
+    is_involved[corpus.copies] = is_involved[corpus.originals] = True
+    for part in near.parts():
+        is_involved[part.first] = is_involved[part.second] = True
+    involved = everyone[is_involved]
     preference = _preference(corpus, involved, keep)
     ranked = involved[np.lexsort((involved, preference))]
-    is_other = np.ones(len(corpus), bool)
-    is_other[involved] = False
-    return np.concatenate([ranked, everyone[is_other]])
+    return np.concatenate([ranked, everyone[~is_involved]])
 
 
 def by_best_copy(order: Documents, corpus: Contenders) -> Documents:

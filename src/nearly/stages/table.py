@@ -1,6 +1,6 @@
 """From document numbers to the tables that a user sees, with ids in them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -12,12 +12,21 @@ from nearly.arrays import column_of
 from nearly.documents.corpus import Labelled, Named
 from nearly.measures.base import Measure
 from nearly.measures.number import Documents
-from nearly.measures.pair import Nearness, Pairs
+from nearly.measures.pair import PART, Nearness, Pairs
 from nearly.stages.cluster import Clusters
 from nearly.stages.survivor import Removed
 from nearly.text.table import excerpt_columns
 
-__all__ = ["best", "cluster_table", "pair_table", "place_columns", "read_shown", "removed_table"]
+__all__ = [
+    "best",
+    "best_pairs",
+    "cluster_tables",
+    "pair_table",
+    "pair_tables",
+    "place_columns",
+    "read_shown",
+    "removed_tables",
+]
 
 
 def pair_table(corpus: Labelled, pairs: Pairs, measure: Measure, id_type: pa.DataType) -> pa.Table:
@@ -31,32 +40,52 @@ def pair_table(corpus: Labelled, pairs: Pairs, measure: Measure, id_type: pa.Dat
     return pa.table(columns, schema=_shaped(schemas.PAIRS, corpus, measure, id_type))
 
 
-def cluster_table(
+def pair_tables(
+    corpus: Labelled, pairs: Pairs, measure: Measure, id_type: pa.DataType
+) -> Iterator[pa.Table]:
+    """The same, some rows at a time."""
+    for part in pairs.parts():
+        yield pair_table(corpus, part, measure, id_type)
+
+
+def cluster_tables(
     corpus: Labelled, clusters: Clusters, near: Pairs, measure: Measure, id_type: pa.DataType
-) -> pa.Table:
-    """See `schemas.CLUSTERS`."""
-    weakest = measure.shown(clusters.weakest(near, measure.same))[clusters.numbers]
-    columns = [
-        corpus.ids(clusters.members),
-        column_of(clusters.numbers),
-        column_of(weakest),
-        *place_columns(corpus, id=clusters.members).values(),
-    ]
-    return pa.table(columns, schema=_shaped(schemas.CLUSTERS, corpus, measure, id_type))
+) -> Iterator[pa.Table]:
+    """See `schemas.CLUSTERS`; some rows at a time."""
+    weakest = measure.shown(clusters.weakest(near, measure.same))
+    schema = _shaped(schemas.CLUSTERS, corpus, measure, id_type)
+    for rows in _parts(len(clusters.members)):
+        members, numbers = clusters.members[rows], clusters.numbers[rows]
+        columns = [
+            corpus.ids(members),
+            column_of(numbers),
+            column_of(weakest[numbers]),
+            *place_columns(corpus, id=members).values(),
+        ]
+        yield pa.table(columns, schema=schema)
 
 
-def removed_table(
+def removed_tables(
     corpus: Labelled, removed: Removed, measure: Measure, id_type: pa.DataType
-) -> pa.Table:
-    """See `schemas.REMOVED`."""
-    columns = [
-        corpus.ids(removed.documents),
-        corpus.ids(removed.survivors),
-        column_of(measure.shown(removed.nearness)),
-        column_of(removed.clusters),
-        *place_columns(corpus, id=removed.documents, survivor=removed.survivors).values(),
-    ]
-    return pa.table(columns, schema=_shaped(schemas.REMOVED, corpus, measure, id_type))
+) -> Iterator[pa.Table]:
+    """See `schemas.REMOVED`; some rows at a time."""
+    schema = _shaped(schemas.REMOVED, corpus, measure, id_type)
+    for rows in _parts(len(removed)):
+        documents, survivors = removed.documents[rows], removed.survivors[rows]
+        columns = [
+            corpus.ids(documents),
+            corpus.ids(survivors),
+            column_of(measure.shown(removed.nearness[rows])),
+            column_of(removed.clusters[rows]),
+            *place_columns(corpus, id=documents, survivor=survivors).values(),
+        ]
+        yield pa.table(columns, schema=schema)
+
+
+def _parts(rows: int) -> Iterator[slice]:
+    """One at least."""
+    for start in range(0, max(1, rows), PART):
+        yield slice(start, start + PART)
 
 
 def place_columns(corpus: Labelled, **documents: Documents) -> dict[str, pa.Array]:
@@ -93,6 +122,20 @@ def _with_excerpts(
     for name, column in excerpt_columns(texts_a.to_pylist(), texts_b.to_pylist()).items():
         shown = shown.append_column(name, column)
     return shown
+
+
+def best_pairs(pairs: Pairs, count: int, *, least: bool = False) -> Pairs:
+    """The nearest ones, or the least near: of equals, those of an earlier part come first."""
+    places, scores, start = np.empty(0, np.intp), np.empty(0), 0
+    for part in pairs.parts():
+        score = -part.nearness if least else part.nearness
+        high = best(score, count)
+        places = np.concatenate([places, high + start])
+        scores = np.concatenate([scores, score[high]])
+        top = best(scores, count)
+        places, scores = places[top], scores[top]
+        start += len(part)
+    return pairs.at(places)
 
 
 def best(nearness: Nearness, count: int) -> npt.NDArray[np.intp]:

@@ -129,9 +129,18 @@ def _batches(
     file: pq.ParquetFile, group: int, columns: Sequence[str] | None
 ) -> Iterator[pa.RecordBatch]:
     rows: Iterator[pa.RecordBatch] = file.iter_batches(
-        batch_size=part.BATCH_ROWS, row_groups=[group], columns=columns
+        batch_size=_rows_at_once(file.metadata.row_group(group)),
+        row_groups=[group],
+        columns=columns,
     )
     return rows
+
+
+def _rows_at_once(group: pq.RowGroupMetaData) -> int:
+    """Long documents come some at a time, by what a row of the group has on average."""
+    size: int = sum(chunk.total_uncompressed_size for chunk in _chunks(group))
+    rows: int = group.num_rows
+    return min(part.BATCH_ROWS, part.BATCH_BYTES * rows // max(1, size) + 1)
 
 
 def _chunks(group: pq.RowGroupMetaData) -> list[pq.ColumnChunkMetaData]:
