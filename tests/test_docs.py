@@ -58,6 +58,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     lines = "".join(json.dumps({"id": r["id"], "text": r["text"]}) + "\n" for r in rows)
     (tmp_path / "mails/1.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     (tmp_path / "docs.jsonl").write_text(lines)
+    baskets = pa.table({"items": [["milk", "bread"], ["bread", "milk"]]})
+    pq.write_table(baskets, tmp_path / "baskets.parquet")
     csv = "tweetid,text\n" + "".join(f"{r['id']},{r['text']}\n" for r in rows)
     (tmp_path / "tweets.csv").write_text(csv)
     return tmp_path

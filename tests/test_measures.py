@@ -16,8 +16,10 @@ from hamming import Hamming, bit_strings
 import nearly
 from nearly.errors import SettingsError
 from nearly.measures.base import Measure
+from nearly.measures.item_jaccard import ItemJaccard
 from nearly.measures.jaccard import Jaccard
 from nearly.settings import Settings
+from nearly.sources.item import contents_of
 from nearly.tuning.banding import Banding
 
 LENGTH, WITHIN = 64, 6
@@ -150,15 +152,21 @@ def test_what_a_threshold_means_is_the_measures_affair() -> None:
         nearly.find(bit_strings(TEXTS), measure=Hamming(length=LENGTH), within=-1)
 
 
-MEASURES: list[tuple[Measure, list[str]]] = [
+LISTS = [["a", "b"], ["b", "a", "a"], ["c"], ["a", "b"], ["a"]]
+ITEMS = contents_of(pa.array(LISTS)).to_pylist()
+MEASURES: list[tuple[Measure, list[Any]]] = [
+    (ItemJaccard.of(Settings()), ITEMS),
+    (ItemJaccard.of(Settings(bag=True)), ITEMS),
+    (Jaccard.of(Settings.of(k=2, raw=True, bag=True)), ["abcabd", "abcab", "xyz", "abcabd", "ab"]),
     (Jaccard.of(Settings.of(k=2, raw=True)), ["abcabd", "abcabe", "xyz", "abcabd", "ab"]),
     (Hamming(length=8), ["00001111", "00001110", "11110000", "00001111", "00000000"]),
 ]
 
 
 @pytest.mark.parametrize(("measure", "documents"), MEASURES, ids=lambda m: getattr(m, "name", ""))
-def test_every_measure_keeps_to_its_word(measure: Measure, documents: list[str]) -> None:
-    contents = pa.array(documents, pa.large_string())
+def test_every_measure_keeps_to_its_word(measure: Measure, documents: list[Any]) -> None:
+    is_text = isinstance(documents[0], str)
+    contents = pa.array(documents, pa.large_string() if is_text else pa.large_binary())
     first, second = (side.astype(np.uint32) for side in np.triu_indices(len(documents), 1))
     nearness = measure.compare(contents, first, second, None)
     assert not np.isnan(nearness).any()

@@ -13,6 +13,7 @@
 #include "arrays.hpp"
 #include "bind_bloom.hpp"
 #include "bind_frequency.hpp"
+#include "bind_items.hpp"
 #include "bind_join.hpp"
 #include "bind_normalise.hpp"
 #include "bind_overlaps.hpp"
@@ -209,6 +210,18 @@ static auto sets_of(const Offsets &offsets, const Bytes &data, std::string_view 
     return std::pair(give(std::move(sets.offsets)), give(std::move(sets.hashes)));
 }
 
+static auto bags_of(const Offsets &offsets, const Bytes &data, std::string_view unit, std::size_t k,
+                    std::uint64_t seed) {
+    Sets bags;
+    {
+        const Texts texts = texts_of(offsets, data);
+        Release release;
+        Shingler shingler(shingling_of(unit, k, seed, nullptr));
+        bags = shingle_bags(texts, shingler);
+    }
+    return std::pair(give(std::move(bags.offsets)), give(std::move(bags.hashes)));
+}
+
 static auto similarities(const Offsets &offsets, const Column<std::uint64_t> &hashes, const Column<std::uint32_t> &as,
                          const Column<std::uint32_t> &bs, std::uint64_t numerator, std::uint64_t denominator) {
     check_offsets(span_of(offsets), hashes.size(), "hashes");
@@ -324,6 +337,7 @@ NB_MODULE(_kernels, m) {
     m.def("unique_pairs", &nearly::unique_pairs, "pairs"_a, "low"_a, "high"_a);
     m.def("shingle_sets", &nearly::sets_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "in_order"_a = false,
           dropped);
+    m.def("shingle_bags", &nearly::bags_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a);
     m.def("similarities", &nearly::similarities, "offsets"_a, "hashes"_a, "a"_a, "b"_a, "numerator"_a,
           "denominator"_a);
     m.def("cut_blocks", &nearly::ends_of_blocks, "a"_a, "b"_a, "lengths"_a, "limit"_a);
@@ -333,6 +347,7 @@ NB_MODULE(_kernels, m) {
     m.def("leaders", &nearly::leaders_of, "a"_a, "b"_a, "similarities"_a, "order"_a);
     nearly::bind_bloom(m);
     bind_normalise(m);
+    nearly::bind_items(m);
     bind_overlaps(m);
     nearly::bind_join(m);
 }

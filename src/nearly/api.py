@@ -147,6 +147,7 @@ def dedup(
     rows: int | None = None,
     all_pairs: bool = False,
     cluster: Clustering = "components",
+    bag: bool = False,
     method: Method = "auto",
     common: float | str | None = None,
     unit: Unit = "char",
@@ -170,6 +171,9 @@ def dedup(
     unreadable: Unreadable = "keep",
     id: str | None = None,  # noqa: A002
     text: str | Sequence[str] | None = None,
+    items: str | None = None,
+    by: str | None = None,
+    item: str | None = None,
     glob: str | None = None,
     lines: bool = False,
     encoding: str | None = None,
@@ -197,6 +201,7 @@ def dedup(
         all_pairs: List every pair of exact copies, not one link per copy. Default: False.
         cluster: Cluster all that is linked, or only what is similar to one leader. One of
             components, leader. Default: 'components'.
+        bag: Count how often a shingle or an item occurs, not only whether it does. Default: False.
         method: Join exactly (misses nothing), hash (lsh), or decide by the size of the corpus. One
             of auto, exact, lsh. Default: 'auto'.
         common: Drop shingles that occur in more than this share of the documents: 0.1 or '10%'.
@@ -232,6 +237,10 @@ def dedup(
             keep, drop, fail. Default: 'keep'.
         id: Column that names a document; row numbers if there is none. Default: None.
         text: Column that holds the text; several columns are joined. Default: None.
+        items: Column that holds a list of items: documents are sets, and there is no text. Default:
+            None.
+        by: Column that says whose item a row is, in a table with one item per row. Default: None.
+        item: Column that holds the item; goes with by. Default: None.
         glob: Read only these files of a folder, for example '*.txt'. Default: None.
         lines: Read each line of a file as one document. Default: False.
         encoding: Encoding of texts that are not UTF-8, or auto to detect it for each file. Default:
@@ -278,6 +287,7 @@ def dedup(
             rows=rows,
             all_pairs=all_pairs,
             cluster=cluster,
+            bag=bag,
             method=method,
             common=common,
         ),
@@ -290,6 +300,9 @@ def dedup(
         running=Running(
             id=id,
             text=text,
+            items=items,
+            by=by,
+            item=item,
             glob=glob,
             lines=lines,
             encoding=encoding,
@@ -411,6 +424,7 @@ def find(
     rows: int | None = None,
     all_pairs: bool = False,
     cluster: Clustering = "components",
+    bag: bool = False,
     method: Method = "auto",
     common: float | str | None = None,
     unit: Unit = "char",
@@ -436,6 +450,9 @@ def find(
     around: int = 0,
     id: str | None = None,  # noqa: A002
     text: str | Sequence[str] | None = None,
+    items: str | None = None,
+    by: str | None = None,
+    item: str | None = None,
     glob: str | None = None,
     lines: bool = False,
     encoding: str | None = None,
@@ -465,6 +482,7 @@ def find(
         all_pairs: List every pair of exact copies, not one link per copy. Default: False.
         cluster: Cluster all that is linked, or only what is similar to one leader. One of
             components, leader. Default: 'components'.
+        bag: Count how often a shingle or an item occurs, not only whether it does. Default: False.
         method: Join exactly (misses nothing), hash (lsh), or decide by the size of the corpus. One
             of auto, exact, lsh. Default: 'auto'.
         common: Drop shingles that occur in more than this share of the documents: 0.1 or '10%'.
@@ -502,6 +520,10 @@ def find(
             threshold. Default: 0.
         id: Column that names a document; row numbers if there is none. Default: None.
         text: Column that holds the text; several columns are joined. Default: None.
+        items: Column that holds a list of items: documents are sets, and there is no text. Default:
+            None.
+        by: Column that says whose item a row is, in a table with one item per row. Default: None.
+        item: Column that holds the item; goes with by. Default: None.
         glob: Read only these files of a folder, for example '*.txt'. Default: None.
         lines: Read each line of a file as one document. Default: False.
         encoding: Encoding of texts that are not UTF-8, or auto to detect it for each file. Default:
@@ -548,6 +570,7 @@ def find(
             rows=rows,
             all_pairs=all_pairs,
             cluster=cluster,
+            bag=bag,
             method=method,
             common=common,
         ),
@@ -562,6 +585,9 @@ def find(
         running=Running(
             id=id,
             text=text,
+            items=items,
+            by=by,
+            item=item,
             glob=glob,
             lines=lines,
             encoding=encoding,
@@ -585,6 +611,9 @@ def mentions(
     *,
     id: str | None = None,  # noqa: A002
     text: str | Sequence[str] | None = None,
+    items: str | None = None,
+    by: str | None = None,
+    item: str | None = None,
     glob: str | None = None,
     lines: bool = False,
     encoding: str | None = None,
@@ -599,6 +628,10 @@ def mentions(
     Arguments:
         id: Column that names a document; row numbers if there is none. Default: None.
         text: Column that holds the text; several columns are joined. Default: None.
+        items: Column that holds a list of items: documents are sets, and there is no text. Default:
+            None.
+        by: Column that says whose item a row is, in a table with one item per row. Default: None.
+        item: Column that holds the item; goes with by. Default: None.
         glob: Read only these files of a folder, for example '*.txt'. Default: None.
         lines: Read each line of a file as one document. Default: False.
         encoding: Encoding of texts that are not UTF-8, or auto to detect it for each file. Default:
@@ -612,6 +645,9 @@ def mentions(
         reading=Reading(
             id=id,
             text=text,
+            items=items,
+            by=by,
+            item=item,
             glob=glob,
             lines=lines,
             encoding=encoding,
@@ -632,6 +668,7 @@ def plan(
     rows: int | None = None,
     all_pairs: bool = False,
     cluster: Clustering = "components",
+    bag: bool = False,
     method: Method = "auto",
     common: float | str | None = None,
     unit: Unit = "char",
@@ -655,6 +692,9 @@ def plan(
     unreadable: Unreadable = "keep",
     id: str | None = None,  # noqa: A002
     text: str | Sequence[str] | None = None,
+    items: str | None = None,
+    by: str | None = None,
+    item: str | None = None,
     glob: str | None = None,
     lines: bool = False,
     encoding: str | None = None,
@@ -683,6 +723,7 @@ def plan(
         all_pairs: List every pair of exact copies, not one link per copy. Default: False.
         cluster: Cluster all that is linked, or only what is similar to one leader. One of
             components, leader. Default: 'components'.
+        bag: Count how often a shingle or an item occurs, not only whether it does. Default: False.
         method: Join exactly (misses nothing), hash (lsh), or decide by the size of the corpus. One
             of auto, exact, lsh. Default: 'auto'.
         common: Drop shingles that occur in more than this share of the documents: 0.1 or '10%'.
@@ -718,6 +759,10 @@ def plan(
             keep, drop, fail. Default: 'keep'.
         id: Column that names a document; row numbers if there is none. Default: None.
         text: Column that holds the text; several columns are joined. Default: None.
+        items: Column that holds a list of items: documents are sets, and there is no text. Default:
+            None.
+        by: Column that says whose item a row is, in a table with one item per row. Default: None.
+        item: Column that holds the item; goes with by. Default: None.
         glob: Read only these files of a folder, for example '*.txt'. Default: None.
         lines: Read each line of a file as one document. Default: False.
         encoding: Encoding of texts that are not UTF-8, or auto to detect it for each file. Default:
@@ -764,6 +809,7 @@ def plan(
             rows=rows,
             all_pairs=all_pairs,
             cluster=cluster,
+            bag=bag,
             method=method,
             common=common,
         ),
@@ -776,6 +822,9 @@ def plan(
         running=Running(
             id=id,
             text=text,
+            items=items,
+            by=by,
+            item=item,
             glob=glob,
             lines=lines,
             encoding=encoding,
@@ -804,6 +853,7 @@ def tune(
     rows: int | None = None,
     all_pairs: bool = False,
     cluster: Clustering = "components",
+    bag: bool = False,
     method: Method = "auto",
     common: float | str | None = None,
     unit: Unit = "char",
@@ -827,6 +877,9 @@ def tune(
     documents: int = 1000000,
     id: str | None = None,  # noqa: A002
     text: str | Sequence[str] | None = None,
+    items: str | None = None,
+    by: str | None = None,
+    item: str | None = None,
     glob: str | None = None,
     lines: bool = False,
     encoding: str | None = None,
@@ -856,6 +909,7 @@ def tune(
         all_pairs: List every pair of exact copies, not one link per copy. Default: False.
         cluster: Cluster all that is linked, or only what is similar to one leader. One of
             components, leader. Default: 'components'.
+        bag: Count how often a shingle or an item occurs, not only whether it does. Default: False.
         method: Join exactly (misses nothing), hash (lsh), or decide by the size of the corpus. One
             of auto, exact, lsh. Default: 'auto'.
         common: Drop shingles that occur in more than this share of the documents: 0.1 or '10%'.
@@ -890,6 +944,10 @@ def tune(
         documents: Number of documents to assume when there is no source. Default: 1000000.
         id: Column that names a document; row numbers if there is none. Default: None.
         text: Column that holds the text; several columns are joined. Default: None.
+        items: Column that holds a list of items: documents are sets, and there is no text. Default:
+            None.
+        by: Column that says whose item a row is, in a table with one item per row. Default: None.
+        item: Column that holds the item; goes with by. Default: None.
         glob: Read only these files of a folder, for example '*.txt'. Default: None.
         lines: Read each line of a file as one document. Default: False.
         encoding: Encoding of texts that are not UTF-8, or auto to detect it for each file. Default:
@@ -936,6 +994,7 @@ def tune(
             rows=rows,
             all_pairs=all_pairs,
             cluster=cluster,
+            bag=bag,
             method=method,
             common=common,
         ),
@@ -948,6 +1007,9 @@ def tune(
         running=Running(
             id=id,
             text=text,
+            items=items,
+            by=by,
+            item=item,
             glob=glob,
             lines=lines,
             encoding=encoding,

@@ -41,6 +41,13 @@ class Reading:
     text: str | Sequence[str] | None = setting(
         None, "Column that holds the text; several columns are joined."
     )
+    items: str | None = setting(
+        None, "Column that holds a list of items: documents are sets, and there is no text."
+    )
+    by: str | None = setting(
+        None, "Column that says whose item a row is, in a table with one item per row."
+    )
+    item: str | None = setting(None, "Column that holds the item; goes with by.")
     glob: str | None = setting(None, "Read only these files of a folder, for example '*.txt'.")
     lines: bool = setting(False, "Read each line of a file as one document.")
     encoding: str | None = setting(

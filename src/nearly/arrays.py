@@ -17,6 +17,7 @@ __all__ = [
     "binary_rows",
     "column_of",
     "count_characters",
+    "lengths_of",
     "matrix_of",
     "narrowed",
     "numbers_of",
@@ -47,6 +48,15 @@ def count_characters(texts: pa.LargeStringArray) -> int:
     """Characters of all the texts together."""
     offsets, data = spans(texts)
     return int(np.count_nonzero((data[offsets[0] : offsets[-1]] & 0xC0) != 0x80))
+
+
+def lengths_of(contents: pa.Array) -> pa.Array:
+    """Characters of each text; of items, which are eight bytes each, how many there are."""
+    import pyarrow.compute as pc
+
+    if contents.type == pa.large_binary():
+        return pc.divide(pc.binary_length(contents), 8)
+    return pc.utf8_length(contents).cast(pa.int64())
 
 
 def column_of(numbers: npt.NDArray[Any]) -> pa.Array:
@@ -136,7 +146,7 @@ def take_strings(
     taken = np.zeros(len(places) + 1, np.int64)
     np.cumsum(ends - starts, out=taken[1:])
     gathered = pa.py_buffer(_kernels.gather(data, starts, ends))
-    return pa.LargeStringArray.from_buffers(len(places), pa.py_buffer(taken), gathered)
+    return pa.Array.from_buffers(strings.type, len(places), [None, pa.py_buffer(taken), gathered])
 
 
 def whole_numbers(first: int, count: int) -> pa.Array:

@@ -19,6 +19,7 @@ from nearly.declaration import declarations
 from nearly.errors import SettingsError
 from nearly.evaluation.mention import Mentions, differing_in_mentions
 from nearly.measures.base import Measure
+from nearly.measures.item_jaccard import ItemJaccard
 from nearly.measures.jaccard import Jaccard
 from nearly.origin import origin_of
 from nearly.plans.plan import Plan
@@ -56,8 +57,9 @@ def find(source: Any, settings: Settings, finding: Finding, running: Running) ->
             "difference is told on one machine only; leave it out on Spark, where found.top tells "
             "it for the most similar pairs"
         )
-    measure, settings = _measure(finding, settings)
+    settings = _prepared(finding, settings)
     with _run(source, settings, running) as (read, engine, skipped):
+        measure = _measure(finding, settings, read)
         found = pipeline.find(
             read,
             measure,
@@ -81,11 +83,17 @@ def dedup(
     The source is anything that `find` takes. Every removed document names its survivor.
     """
     rule = Keep.parse(deduplicating.keep)
+    if running.by is not None and engine_name(source, running) != "local":
+        raise SettingsError(
+            "rows of a long table are removed on one machine only; leave engine and master out, "
+            "or find the pairs on Spark"
+        )
     if deduplicating.unreadable == "fail":
         running = replace(running, strict=True)
-    measure, settings = _measure(deduplicating, settings)
+    settings = _prepared(deduplicating, settings)
     with _run(source, settings, running) as (read, engine, skipped):
         read.drops_unreadable = deduplicating.unreadable == "drop"
+        measure = _measure(deduplicating, settings, read)
         digests = read.keep_digests() if getattr(read, "is_folder", False) else {}
         clean = pipeline.dedup(
             read, measure, settings, engine, skipped, rule, unique_ids=deduplicating.unique_ids
@@ -124,7 +132,10 @@ def mentions(source: Any, reading: Reading) -> Mentions:
     """
     skipped = Skipped(strict=reading.strict)
     running = Running(**{name: getattr(reading, name) for name in declarations(Reading)})
-    batches = reopened(source, running).documents(skipped)
+    read = reopened(source, running)
+    if read.holds_items:
+        raise SettingsError("mentions stand in texts, and items were named; leave items out")
+    batches = read.documents(skipped)
     rows = (row for batch in batches for row in batch.select(["id", "text"]).to_pylist())
     groups = differing_in_mentions((row["id"], row["text"]) for row in rows)
     return Mentions(groups=groups, skipped=skipped.table(), skipped_count=len(skipped))
@@ -144,14 +155,15 @@ def tune(source: Any = None, *, settings: Settings, tuning: Tuning, running: Run
             "tune surveys a corpus on one machine; leave engine and master out, and of a Spark "
             "DataFrame give a sample, as in frame.sample(0.01).toArrow()"
         )
-    measure, settings = _measure(tuning, settings)
+    settings = _prepared(tuning, settings)
     if source is None:
+        measure = _measure(tuning, settings, None)
         return advice.advise(measure, settings, tuning.chooser, tuning.documents)
     settings.check_length()
     with on_one_machine(source, running) as (surveyed, engine):
         return advice.survey(
             surveyed,
-            measure,
+            _measure(tuning, settings, surveyed),
             settings,
             engine,
             skipped_records(running),
@@ -186,18 +198,34 @@ def unique(source: Any, settings: UniqueSettings, shingling: TextSettings) -> Un
     return Unique(source, settings, with_templates(shingling))
 
 
-def _measure(measuring: Measuring, settings: Settings) -> tuple[Measure, Settings]:
-    """How documents are compared, and the settings with the texts to ignore."""
-    settings = replace(settings, text=with_templates(settings.text))
-    if measuring.measure is None:
-        return Jaccard.of(settings), settings
+def _prepared(measuring: Measuring, settings: Settings) -> Settings:
+    """The settings with the texts to ignore: read before a source is opened, which takes longer."""
+    if measuring.measure is not None:
+        _refuse_to_drop(settings, f"{measuring.measure.name} was given as the measure")
+    return replace(settings, text=with_templates(settings.text))
+
+
+def _measure(measuring: Measuring, settings: Settings, source: Any) -> Measure:
+    """The one that was given, or Jaccard similarity: of items where there are any, or shingles."""
+    if measuring.measure is not None:
+        return measuring.measure
+    if source is None or not source.holds_items:
+        return Jaccard.of(settings)
+    _refuse_to_drop(settings, f"{source.name} holds items, which are compared as they are")
+    for name, declared in declarations(TextSettings).items():
+        given = getattr(settings.text, name)
+        if given != declared.default:
+            raise SettingsError(
+                f"{name} is {given!r}, which is about texts, and {source.name} holds items, which "
+                f"are compared as they are; leave {name} out"
+            )
+    return ItemJaccard.of(settings)
+
+
+def _refuse_to_drop(settings: Settings, why: str) -> None:
     for name, given in (("ignore", settings.text.ignore), ("common", settings.common)):
         if given:
-            raise SettingsError(
-                f"{name} drops shingles, and {measuring.measure.name} was given as the measure; "
-                "leave one of them out"
-            )
-    return measuring.measure, settings
+            raise SettingsError(f"{name} drops shingles, and {why}; leave one of them out")
 
 
 @contextmanager

@@ -74,6 +74,9 @@ class Origin:
     given: str | list[str]
     id: str | None = None
     text: str | list[str] | None = None
+    items: str | None = None
+    by: str | None = None
+    item: str | None = None
     glob: str | None = None
     lines: bool = False
     encoding: str | None = None

@@ -162,8 +162,20 @@ def _framed(frame: Any, name: str, running: Running) -> Any:
             raise SettingsError(
                 f"{option} is about files of this machine, not {name}; leave it out"
             )
+    for option in ("by", "item"):
+        if getattr(running, option):
+            raise SettingsError(
+                f"{option} is about a table that one machine reads, not {name}; group it first, as "
+                "in frame.groupBy('customer').agg(collect_list('product').alias('items')), and "
+                "name the column items"
+            )
     return LazyFrameSource(
-        frame, arrow_schema(frame), name=name, id_column=running.id, text_column=running.text
+        frame,
+        arrow_schema(frame),
+        name=name,
+        id_column=running.id,
+        text_column=running.text,
+        items_column=running.items,
     )
 
 
@@ -211,6 +223,9 @@ def _open_as_given(given: Any, running: Running, folder: Path) -> Source:
         given,
         id=running.id,
         text=running.text,
+        items=running.items,
+        by=running.by,
+        item=running.item,
         glob=running.glob,
         lines=running.lines,
         encoding=running.encoding,

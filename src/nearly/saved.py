@@ -86,6 +86,9 @@ def _documents(origin: Origin | None, given: Any) -> Callable[[], Source] | None
         columns = Running(
             id=origin.id,
             text=origin.text,
+            items=origin.items,
+            by=origin.by,
+            item=origin.item,
             glob=origin.glob,
             lines=origin.lines,
             encoding=origin.encoding,

@@ -68,16 +68,18 @@ def shaped(
     id_type: pa.DataType,
     value: str = "similarity",
     *,
+    content: pa.DataType | None = None,
     with_places: bool = False,
 ) -> pa.Schema:
     """The same schema with ids of the source's type, and the column that a measure's values have.
 
-    `value` is similarity or distance. `with_places`, each id has its file and row.
+    `value` is similarity or distance, `content` the type of what is compared where it is no text.
+    `with_places`, each id has its file and row.
     """
     names = {"similarity": value}
+    types = dict.fromkeys(PLACES_OF, id_type) | ({} if content is None else {"text": content})
     fields = [
-        f.with_type(id_type) if f.name in PLACES_OF else f.with_name(names.get(f.name, f.name))
-        for f in schema
+        f.with_type(types.get(f.name, f.type)).with_name(names.get(f.name, f.name)) for f in schema
     ]
     ids = [f.name for f in schema if f.name in PLACES_OF] if with_places else []
     for file, row in map(PLACES_OF.__getitem__, ids):

@@ -149,6 +149,9 @@ class Settings(SignatureSettings):
     cluster: Clustering = setting(
         "components", "Cluster all that is linked, or only what is similar to one leader."
     )
+    bag: bool = setting(
+        False, "Count how often a shingle or an item occurs, not only whether it does."
+    )
     method: Method = setting(
         "auto", "Join exactly (misses nothing), hash (lsh), or decide by the size of the corpus."
     )
@@ -164,6 +167,11 @@ class Settings(SignatureSettings):
         _check_bands(self.bands, self.rows)
         if self.common is not None:
             object.__setattr__(self, "common", _share(self.common))
+        if self.bag and (self.common or self.text.ignore):
+            raise SettingsError(
+                f"{'common' if self.common else 'ignore'} drops shingles from sets, and bag counts "
+                "every one that occurs; leave one of them out"
+            )
 
     @classmethod
     def of(cls, **options: Any) -> Self:

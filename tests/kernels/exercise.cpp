@@ -13,6 +13,7 @@
 #include "clusters.hpp"
 #include "frequency.hpp"
 #include "hash_index.hpp"
+#include "items.hpp"
 #include "jaccard.hpp"
 #include "join.hpp"
 #include "normal_form.hpp"
@@ -125,6 +126,34 @@ static std::uint64_t drop_some(const Texts &texts, Shingling shingling) {
     return digest;
 }
 
+// Bags, made by the shingler and from lists of hashes: both have to agree; and signed.
+static std::uint64_t bags_of(const Texts &texts, Shingling shingling) {
+    Shingler shingler(shingling);
+    const Sets bags = shingle_bags(texts, shingler);
+    std::vector<std::int64_t> offsets{0};
+    std::vector<std::uint64_t> hashes;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const auto some = shingler(texts[i], texts.end());
+        hashes.insert(hashes.end(), some.begin(), some.end());
+        offsets.push_back(static_cast<std::int64_t>(hashes.size()));
+    }
+    sort_lists(offsets, hashes.data());
+    const Sets same = sets_of_lists(offsets, hashes, true), once = sets_of_lists(offsets, hashes, false);
+    require(bags.offsets == same.offsets && bags.offsets == offsets, "bags have other sizes");
+    require(std::equal(bags.hashes.data, bags.hashes.data + bags.hashes.size, same.hashes.data), "bags differ");
+    require(std::equal(once.offsets.begin(), once.offsets.end(), shingle_sets(texts, shingler, true).offsets.begin()), "sets of lists have other sizes");
+    std::vector<std::uint64_t> again(hashes.size());
+    hash_numbers(hashes, again.data());
+    SeededSigner<OnePermutationSigner> sign(15, 1);
+    std::vector<std::uint32_t> signature(15);
+    std::uint64_t digest = hash_items(texts).size() + again.size();
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        sign({bags.hashes.data + bags.offsets[i], bags.hashes.data + bags.offsets[i + 1]}, signature);
+        digest = std::accumulate(signature.begin(), signature.end(), digest);
+    }
+    return digest;
+}
+
 static std::uint64_t join_all(const Sets &sets) {
     const Set all(sets.hashes.data, sets.hashes.size);
     const std::vector<std::uint8_t> rarities = cell_rarities(count_cells(all, 12));
@@ -199,7 +228,7 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
     const NumberedSets few{every.documents.first(9), every.offsets.first(10), every.hashes};
     digest += search(SoughtIndex(few, {1, 2}), every).found.size();
     for (const std::uint32_t many : count_by_similarity(SoughtIndex(few, {0, 1}), every, 10)) digest = digest * 31 + many;
-    digest += join_all(sets) + drop_some(texts, shingling);
+    digest += join_all(sets) + drop_some(texts, shingling) + bags_of(texts, shingling);
     std::vector<std::uint32_t> as, bs;
     std::vector<double> similarities;
     const auto set = [&](std::uint64_t i) { return Set(sets.hashes.data + sets.offsets[i], sets.hashes.data + sets.offsets[i + 1]); };

@@ -145,6 +145,9 @@ source_options = _all(
         multiple=True,
         callback=lambda _context, _parameter, given: given or None,
     ),
+    setting("Source", "--items", metavar="COLUMN"),
+    setting("Source", "--by", metavar="COLUMN"),
+    setting("Source", "--item", metavar="COLUMN"),
     setting("Source", "--glob", metavar="PATTERN"),
     setting("Source", "--lines"),
     setting("Source", "--encoding", metavar="auto|NAME"),
@@ -199,6 +202,7 @@ common_option = setting("Text", "--common", metavar="N%")
 search_options = _all(
     common_option,
     setting("Search", "--threshold", "-t", kind=float),
+    setting("Search", "--bag"),
     setting("Search", "--recall", kind=float),
     setting("Search", "--method"),
     setting("Search", "--bands", kind=int),

@@ -56,7 +56,7 @@ def say_summary(result: Found | Deduplicated, outcome: str) -> None:
         return
     dropped = dropped_lines(statistics.ignored, statistics.common, result.settings)
     read = (_read(statistics), *_ids(statistics), *dropped)
-    for line in (*read, *outcome.splitlines(), _method(result), *_crowd(statistics)):
+    for line in (*read, *outcome.splitlines(), _method(result), *_crowd(result)):
         say(line)
     for line in _decided(statistics.source or {}):
         say(line)
@@ -102,7 +102,7 @@ def _decided(source: Mapping[str, Any]) -> Iterator[str]:
     """What nobody said about the source, and was decided."""
     guessed = source.get("guessed", [])
     if guessed:
-        named = {"text": ", ".join(source["text"]), "id": source["id"]}
+        named = {"text": ", ".join(source.get("text", [])), "id": source["id"]}
         columns = ", ".join(f"{named[kind]} ({kind})" for kind in reversed(guessed))
         options = " and ".join(f"--{kind}" for kind in reversed(guessed))
         yield f"guessed columns: {columns}; {options} would name others"
@@ -122,21 +122,36 @@ def _method(result: Found | Deduplicated) -> str:
     settings, statistics = result.settings, result.statistics
     seconds = sum(statistics.seconds.values())
     return (
-        f"{settings.text.unit} {settings.text.k}-shingles; {_promise(settings, statistics)} "
+        f"{_compared(settings, statistics)}; {_promise(settings, statistics)} "
         f"from {settings.threshold:g} upwards; {seconds:.2f} s"
     )
 
 
-def _crowd(statistics: Statistics) -> Iterator[str]:
+def _crowd(result: Found | Deduplicated) -> Iterator[str]:
     """A bucket that holds a good part of all documents: few of its pairs are near."""
+    settings, statistics = result.settings, result.statistics
     left_out = statistics.empty + (statistics.ignored or 0) + statistics.copies
     compared = statistics.documents - left_out
     held = statistics.largest_bucket or 0
+    can_drop = not settings.bag and not _has_items(statistics)
+    advice = ": template text? See --common" if can_drop else ""
     if held >= max(FEWEST_IN_CROWD, SHARE_IN_CROWD * compared):
         yield (
             f"one bucket holds {held:,} of {count(compared, 'different document')} "
-            f"({held / compared:.0%}): template text? See --common"
+            f"({held / compared:.0%}){advice}"
         )
+
+
+def _compared(settings: Settings, statistics: Statistics) -> str:
+    """What documents were made of."""
+    bags = "bags of " if settings.bag else ""
+    if _has_items(statistics):
+        return bags + "items" if bags else "sets of items"
+    return f"{bags}{settings.text.unit} {settings.text.k}-shingles"
+
+
+def _has_items(statistics: Statistics) -> bool:
+    return "items" in (statistics.source or {})
 
 
 def _proof(audit: Audit) -> str:

@@ -41,6 +41,7 @@ AT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
     show_default="0.8, or the threshold of --bands and --rows",
     help="Lowest similarity of a pair.",
 )
+@shared.setting("Goal", "--bag")
 @shared.setting("Goal", "--recall", kind=float)
 @shared.setting("Goal", "--chooser")
 @option("Goal", "--bands", type=int, metavar="NUMBER", help="Explain this number of bands.")

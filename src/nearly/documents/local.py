@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import _kernels
-from nearly.arrays import column_of, narrowed, numbers_of, take_strings, widened
+from nearly.arrays import column_of, lengths_of, narrowed, numbers_of, take_strings, widened
 from nearly.documents.budget import Budget
 from nearly.documents.corpus import Counts, Repeat
 from nearly.documents.identity import id_digests
@@ -215,10 +215,8 @@ class LocalCorpus:
         return take_strings(self.text_store.take(sought), places)
 
     def characters(self, documents: Documents) -> npt.NDArray[np.int64]:
-        """Characters of these documents' texts, in the given order."""
-        import pyarrow.compute as pc
-
-        return numbers_of(pc.utf8_length(self.texts(documents))).astype(np.int64)
+        """Characters of these documents' texts, or their items, in the given order."""
+        return numbers_of(lengths_of(self.texts(documents))).astype(np.int64)
 
     def lengths(self) -> npt.NDArray[np.int64]:
         """Bytes of each document's text."""

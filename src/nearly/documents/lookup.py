@@ -21,6 +21,7 @@ __all__ = [
     "named_pairs",
     "rows_at",
     "rows_of_ids",
+    "shown_texts",
     "text_of",
     "texts_of",
 ]
@@ -58,10 +59,10 @@ class SourceTexts:
         """See `TextReader`."""
         wanted = set(ids)
         found: dict[Any, list[Placed]] = {}
-        for batch in self.source.documents(self.skipped.another()):
+        for batch in self.source.shown(self.skipped.another()):
             some = rows_of_ids(batch, wanted)
             if some.num_rows:
-                texts = zip(self._places(some).to_list(), some["text"].to_pylist(), strict=True)
+                texts = zip(self._places(some).to_list(), shown_texts(some["text"]), strict=True)
                 for name, placed in zip(some["id"].to_pylist(), texts, strict=True):
                     found.setdefault(name, []).append(Placed(*placed))
             if len(found) == len(wanted) and not self.ids_repeat:
@@ -72,7 +73,7 @@ class SourceTexts:
         """See `TextReader`."""
         wanted = set(places)
         found: dict[Place, str] = {}
-        for batch in self.source.documents(self.skipped.another()):
+        for batch in self.source.shown(self.skipped.another()):
             found.update(rows_at(batch, self._places(batch), wanted))
             if len(found) == len(wanted):
                 break
@@ -80,6 +81,15 @@ class SourceTexts:
 
     def _places(self, batch: pa.RecordBatch) -> Places:
         return located(self.source.stretches(), numbers_of(batch.column("row")))
+
+
+def shown_texts(column: pa.Array) -> list[str]:
+    """What people read: texts as they are, of lists an item per line, in alphabetical order."""
+    return [one if isinstance(one, str) else _lines(one) for one in column.to_pylist()]
+
+
+def _lines(items: Sequence[Any]) -> str:
+    return "\n".join(sorted(str(item) for item in items if item is not None))
 
 
 def rows_of_ids(batch: pa.RecordBatch, wanted: set[Any]) -> pa.RecordBatch:
@@ -100,7 +110,7 @@ def rows_at(
     """The texts of a batch that stand at wanted places."""
     here = np.array([place in wanted for place in places.to_list()], bool)
     chosen = np.flatnonzero(here)
-    texts = batch.column("text").take(column_of(chosen)).to_pylist()
+    texts = shown_texts(batch.column("text").take(column_of(chosen)))
     yield from zip(places.take(chosen).to_list(), texts, strict=True)
 
 

@@ -58,6 +58,9 @@ class Readable(Protocol):
     def documents(self, skipped: Any, also: str | None = None) -> Iterator[pa.RecordBatch]:
         """Batches of row, id and text, and perhaps one column more."""
 
+    def shown(self, skipped: Any) -> Iterator[pa.RecordBatch]:
+        """As `documents`, with what people read as text: lists of items, where it is no text."""
+
     def kept(self, removed: npt.NDArray[np.int64]) -> Callable[[], Iterator[pa.RecordBatch]]:
         """The rows but those, which are given by number in ascending order."""
 

@@ -102,7 +102,7 @@ class TemporaryColumn:
 
 
 class TextStore:
-    """The texts of all documents.
+    """The texts of all documents, or the bytes that are compared instead.
 
     They are copied out of the batches they came in: readers allot more than they fill, and a
     document should cost its text and not its reader's habits.
@@ -113,6 +113,7 @@ class TextStore:
         self._chunks: list[npt.NDArray[np.uint8]] = []
         self._offsets: list[npt.NDArray[np.int64]] = []  # in a chunk, or in the file
         self._starts = [0]
+        self._type = pa.large_string()
         self._file: _File | None = None
         self.held = 0
         budget.enter(self)
@@ -123,6 +124,7 @@ class TextStore:
     def append(self, texts: pa.LargeStringArray) -> None:
         """The next documents."""
         offsets, data = spans(texts)
+        self._type = texts.type
         self._starts.append(len(self) + len(texts))
         self._offsets.append(offsets - offsets[0])
         self._chunks.append(data[offsets[0] : offsets[-1]].copy())
@@ -164,8 +166,8 @@ class TextStore:
                 pieces.append(self._pieces(i, starts, ends))
         offsets = np.cumsum(np.concatenate(lengths))
         data = np.concatenate(pieces) if pieces else np.empty(0, np.uint8)
-        buffers = (pa.py_buffer(offsets), pa.py_buffer(data))
-        return pa.LargeStringArray.from_buffers(len(documents), *buffers)
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+        return pa.Array.from_buffers(self._type, len(documents), buffers)
 
     def _pieces(self, chunk: int, starts: Documents, ends: Documents) -> npt.NDArray[np.uint8]:
         if self._file is None:

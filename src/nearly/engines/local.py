@@ -374,7 +374,9 @@ class LocalEngine:
             ),
             pair_count=len(pairs),
             cluster_count=clusters.count,
-            read_top=table.read_shown(corpus, nearest, corpus.measure, id_type),
+            read_top=table.read_shown(
+                corpus, nearest, corpus.measure, id_type, self.text_reader(corpus)
+            ),
         )
 
     def _with_copies(self, corpus: LocalCorpus, near: Pairs) -> Pairs:
@@ -433,7 +435,11 @@ class LocalEngine:
         below = near_misses(corpus, sought, top, threads=self.threads, progress=self.progress)
         above = table.best_pairs(near.pairs, top, least=True)
         show = partial(
-            table.read_shown, corpus, measure=corpus.measure, id_type=corpus.source.id_type
+            table.read_shown,
+            corpus,
+            measure=corpus.measure,
+            id_type=corpus.source.id_type,
+            reader=self.text_reader(corpus),
         )
         return Around(
             above=show(above)(), below=show(below)(), searched=len(sought), documents=len(everyone)

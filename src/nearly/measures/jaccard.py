@@ -1,15 +1,8 @@
-"""Jaccard similarity of sets of shingles: what two texts share out of what they have together.
-
-A threshold is compared as a ratio of whole numbers, so that a pair that lies on it exactly is
-never lost to rounding.
-"""
+"""Jaccard similarity of sets of shingles: what two texts share out of what they have together."""
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import cache, partial
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
@@ -18,15 +11,11 @@ import pyarrow as pa
 
 from nearly import _kernels
 from nearly.arrays import count_characters, spans, take_strings
-from nearly.measures import set_join
-from nearly.measures.base import Index, Measure, Signed, Suspects, Weighed, exact_ratio
+from nearly.measures.base import Signed, Suspects, Weighed, exact_ratio
 from nearly.measures.dropped import Hashes, dropped_shingles, from_bytes, to_bytes
 from nearly.measures.normalisation import normalise
-from nearly.measures.number import Documents
-from nearly.measures.pair import Block, Joined, Nearness
-from nearly.measures.set_join import SetBlock
-from nearly.measures.shingle import ShingleSets, auto_k, shingle_sets
-from nearly.measures.work import ONE_THREAD, Workers
+from nearly.measures.set_measure import SetMeasure
+from nearly.measures.shingle import ShingleSets, auto_k, shingle_bags, shingle_sets
 from nearly.settings import Scheme, Settings, TextSettings
 from nearly.tuning.banding import Banding
 from nearly.tuning.hashing import MINHASH, Hashing, background
@@ -42,8 +31,8 @@ HASHING: Final = {"char": MINHASH, "word": replace(MINHASH, pairs=background(0.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Jaccard(Measure):
-    """Texts as sets of shingles; `k` is decided by the corpus where it is auto.
+class Jaccard(SetMeasure):
+    """Texts as sets or bags of shingles; `k` is decided by the corpus where it is auto.
 
     The set of a text is without the shingles of the templates that `text` says to ignore, and
     without those that more than the share `common` of the documents have. The corpus decides these:
@@ -55,6 +44,7 @@ class Jaccard(Measure):
     text: TextSettings
     seed: int
     scheme: Scheme
+    bag: bool = False
     common: float | None = None
     too_common: bytes | None = None
 
@@ -62,7 +52,11 @@ class Jaccard(Measure):
     def of(cls, settings: Settings) -> Self:
         """As settings say."""
         return cls(
-            text=settings.text, seed=settings.seed, scheme=settings.scheme, common=settings.share
+            text=settings.text,
+            seed=settings.seed,
+            scheme=settings.scheme,
+            bag=settings.bag,
+            common=settings.share,
         )
 
     @property
@@ -72,12 +66,16 @@ class Jaccard(Measure):
 
     def weigh(self, contents: pa.LargeStringArray) -> Weighed:
         """The size of a document is its number of shingles, repeats included."""
+        if self.bag:
+            return super().weigh(contents)
         normal = normalise(contents, self.text)
         sizes, digests = self._measured(normal, self._dropped)
         return Weighed(sizes=sizes, digests=digests, is_ignored=self._is_ignored(normal, sizes))
 
     def sign(self, contents: pa.LargeStringArray, banding: Banding) -> Signed:
         """Keys of 32 bits per band, sketches of 2 bits per position."""
+        if self.bag:
+            return super().sign(contents, banding)
         normal = normalise(contents, self.text)
         sizes, digests, keys, sketches = _kernels.sign(
             *spans(normal),
@@ -120,67 +118,18 @@ class Jaccard(Measure):
         is_ignored[bare[before > 0]] = True
         return is_ignored
 
-    def compare(
-        self,
-        contents: pa.LargeStringArray,
-        first: Documents,
-        second: Documents,
-        threshold: Fraction | None,
-    ) -> Nearness:
-        """Whole sets, in whole numbers; each text's set is made once."""
-        offsets, hashes = self._sets(contents)
-        found = _kernels.similarities(offsets, hashes, first, second, *_ratio(threshold))
-        found[found < 0] = np.nan
-        return found
-
-    def join(
-        self, blocks: Sequence[Callable[[], Block]], threshold: Fraction, workers: Workers
-    ) -> Iterator[Joined]:
-        """By rare shingles: see `set_join`."""
-        loads = [partial(self._load, load, workers) for load in blocks]
-        # Blocks are asked for more than once; where all fits in one, it is made once.
-        kept = [cache(load) for load in loads] if len(loads) == 1 else loads
-        return set_join.join(kept, threshold, workers)
-
-    def join_across(self, one: Block, other: Block, threshold: Fraction) -> Iterator[Joined]:
-        """By rare shingles, too."""
-        mine, theirs = (self._set_block(block, ONE_THREAD) for block in (one, other))
-        return set_join.join_across(mine, theirs, threshold, ONE_THREAD)
-
-    def _load(self, load: Callable[[], Block], workers: Workers) -> SetBlock:
-        return self._set_block(load(), workers)
-
-    def _set_block(self, block: Block, workers: Workers) -> SetBlock:
-
-        def of_part(part: tuple[int, int]) -> ShingleSets:
-            return self._sets(block.read(*part), in_order=True)
-
-        parts = list(workers.map(of_part, workers.split(len(block.documents), per_thread=4)))
-        sizes = [np.diff(offsets) for offsets, _ in parts]
-        return SetBlock(
-            documents=block.documents,
-            offsets=np.cumsum(np.concatenate([np.zeros(1, np.int64), *sizes])),
-            hashes=np.concatenate([np.empty(0, np.uint64), *(hashes for _, hashes in parts)]),
+    def sets(self, contents: pa.LargeStringArray, *, in_order: bool = False) -> ShingleSets:
+        """Sets of shingles, without those that are dropped; or bags, whose shingles are numbered."""
+        if self.bag:
+            return shingle_bags(contents, self.text, self.seed)
+        return shingle_sets(
+            contents, self.text, self.seed, in_order=in_order, dropped=self._dropped
         )
 
     @property
     def most_to_join(self) -> int:
         """By unit; docs/methods.md has the measurements."""
         return MOST_TO_JOIN[self.text.unit]
-
-    def join_memory(self, documents: int, size: int, threshold: Fraction, threads: int) -> int:
-        """See `set_join`."""
-        return set_join.memory_of(documents, size, threshold, threads)
-
-    def index(
-        self, documents: Documents, contents: pa.LargeStringArray, threshold: Fraction | None
-    ) -> Index:
-        """An inverted index of the shingles that the fewest others share."""
-        sought = _kernels.SoughtIndex(documents, *self._sets(contents), *_ratio(threshold))
-        return _SetIndex(self, sought)
-
-    def _sets(self, texts: pa.LargeStringArray, *, in_order: bool = False) -> ShingleSets:
-        return shingle_sets(texts, self.text, self.seed, in_order=in_order, dropped=self._dropped)
 
     @property
     def _dropped(self) -> _kernels.HashIndex | None:
@@ -215,7 +164,7 @@ class Jaccard(Measure):
         self, contents: pa.LargeStringArray, suspects: Hashes
     ) -> npt.NDArray[np.uint32]:
         """Each document counts once."""
-        _, hashes = self._sets(contents)
+        _, hashes = self.sets(contents)
         return _kernels.HashIndex(suspects).count(hashes)
 
     def counted(self, suspects: Hashes, occurrences: npt.NDArray[np.int64], documents: int) -> Self:
@@ -254,36 +203,12 @@ class _Suspects:
 
     def add(self, contents: pa.LargeStringArray) -> None:
         """See `Suspects`."""
-        self._frequency.add(*self._measure._sets(contents))
+        self._frequency.add(*self._measure.sets(contents))
 
     def found(self) -> Hashes:
         """See `Suspects`."""
         return self._frequency.suspects()
 
 
-class _SetIndex:
-    """See `Index`."""
-
-    def __init__(self, measure: Jaccard, sought: _kernels.SoughtIndex):
-        self._measure, self._sought = measure, sought
-
-    def search(
-        self, documents: Documents, contents: pa.LargeStringArray
-    ) -> tuple[Documents, Documents, Nearness]:
-        """See `Index`."""
-        return self._sought.search(documents, *self._measure._sets(contents))
-
-    def count(
-        self, documents: Documents, contents: pa.LargeStringArray, bins: int
-    ) -> npt.NDArray[np.uint32]:
-        """See `Index`; in whole numbers."""
-        sets = self._measure._sets(contents)
-        return self._sought.count_by_similarity(documents, *sets, bins)
-
-
 def _digest(given: str | bytes) -> str:
     return hashlib.sha256(given if isinstance(given, bytes) else given.encode()).hexdigest()
-
-
-def _ratio(threshold: Fraction | None) -> tuple[int, int]:
-    return (0, 1) if threshold is None else (threshold.numerator, threshold.denominator)

@@ -15,7 +15,7 @@ from nearly.arrays import spans
 from nearly.measures.normalisation import normalise
 from nearly.settings import Scheme, TextSettings
 
-__all__ = ["ShingleSets", "auto_k", "shingle_sets", "signatures"]
+__all__ = ["ShingleSets", "auto_k", "shingle_bags", "shingle_sets", "signatures"]
 
 #: Where each document's hashes begin, and the hashes, each once.
 ShingleSets = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
@@ -46,6 +46,13 @@ def shingle_sets(
         seed=seed,
         in_order=in_order,
         dropped=dropped,
+    )
+
+
+def shingle_bags(texts: pa.LargeStringArray, text: TextSettings, seed: int) -> ShingleSets:
+    """Each document's bag of shingles: a shingle that occurs again has another hash, in order."""
+    return _kernels.shingle_bags(
+        *spans(normalise(texts, text)), unit=text.unit, k=text.whole_k, seed=seed
     )
 
 

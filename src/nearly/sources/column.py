@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from nearly.arrays import narrowed
 from nearly.errors import MissingError, SourceError
+from nearly.sources.item import check_items, contents_of, is_list
 
 __all__ = [
     "ID_NAMES",
@@ -18,6 +19,7 @@ __all__ = [
     "cast",
     "check_column",
     "choose_columns",
+    "content_of",
     "facts_of",
     "id_type_of",
     "likely_id",
@@ -51,6 +53,13 @@ class Choice:
     id: str | None
     #: What nobody named: `text`, `id`.
     guessed: tuple[str, ...] = ()
+    #: The column of lists, where documents are sets of items and there is no text.
+    items: str | None = None
+
+    @property
+    def contents(self) -> tuple[str, ...]:
+        """The columns that hold what is compared."""
+        return self.texts if self.items is None else (self.items,)
 
 
 def choose_columns(
@@ -59,9 +68,12 @@ def choose_columns(
     id_column: str | None,
     text: str | Sequence[str] | None,
     *,
+    items: str | None = None,
     guess_id: bool = True,
 ) -> Choice:
     """The columns that were named, or that can be guessed safely."""
+    if items is not None:
+        return _with_items(schema, name, id_column, text, items, guess_id=guess_id)
     texts = _named_texts(schema, text)
     for column in (id_column, *texts):
         if column is not None:
@@ -83,6 +95,36 @@ def choose_columns(
     return Choice(texts=texts, id=id_column, guessed=tuple(sorted(guessed)))
 
 
+def _with_items(
+    schema: pa.Schema,
+    name: str,
+    id_column: str | None,
+    text: str | Sequence[str] | None,
+    items: str,
+    *,
+    guess_id: bool,
+) -> Choice:
+    """Sets as they are: a column of lists."""
+    if text is not None:
+        raise SourceError(
+            f"items is {items!r} and text is {text!r}; documents are sets of items or texts. "
+            "Name one of them."
+        )
+    for column in (id_column, items):
+        if column is not None:
+            check_column(schema, column, name)
+    kind = schema.field(items).type
+    if not is_list(kind):
+        raise SourceError(
+            f"column {items!r} of {name} holds {kind}, and lists are needed. Name a column of "
+            "lists; of a table with one item per row, name the columns by and item instead."
+        )
+    check_items(kind.value_type, items, name)
+    found = id_column if id_column or not guess_id else _guess_id(schema, (items,))
+    guessed = ("id",) if found is not None and id_column is None else ()
+    return Choice(texts=(), id=found, guessed=guessed, items=items)
+
+
 def _named_texts(schema: pa.Schema, given: str | Sequence[str] | None) -> tuple[str, ...]:
     """Each column once; `title,abstract` is two of them, unless a column is called so."""
     names: list[str] = []
@@ -90,6 +132,13 @@ def _named_texts(schema: pa.Schema, given: str | Sequence[str] | None) -> tuple[
         is_several = "," in one and one not in schema.names
         names += [piece.strip() for piece in one.split(",")] if is_several else [one]
     return tuple(dict.fromkeys(names))
+
+
+def content_of(batch: pa.RecordBatch, choice: Choice) -> pa.Array:
+    """What is compared of each row: its text, or the hashes of its items."""
+    return (
+        text_of(batch, choice) if choice.items is None else contents_of(batch.column(choice.items))
+    )
 
 
 def text_of(batch: pa.RecordBatch, choice: Choice) -> pa.Array:
@@ -110,14 +159,15 @@ def text_of(batch: pa.RecordBatch, choice: Choice) -> pa.Array:
 
 def facts_of(choice: Choice) -> dict[str, Any]:
     """The columns as plain values: which they are, and which of them nobody named."""
-    return {"text": list(choice.texts), "id": choice.id, "guessed": list(choice.guessed)}
+    content = {"text": list(choice.texts)} if choice.items is None else {"items": choice.items}
+    return {**content, "id": choice.id, "guessed": list(choice.guessed)}
 
 
 def likely_id(schema: pa.Schema, choice: Choice) -> str | None:
     """A column that may be the id, to be named in a hint: by its name, or because it is first."""
     if choice.id is not None or not schema.names:
         return None
-    kinds = {f.name: f.type for f in schema if f.name not in choice.texts}
+    kinds = {f.name: f.type for f in schema if f.name not in choice.contents}
     usable = [n for n, kind in kinds.items() if _is_text(kind) or pa.types.is_integer(kind)]
     called = [name for name in usable if _ID_ENDING.search(name)]
     return next(iter(called), schema.names[0] if schema.names[0] in usable else None)

@@ -30,12 +30,13 @@ from nearly.sources.formats.delimited import DelimitedPart
 from nearly.sources.formats.duck import JsonPart
 from nearly.sources.formats.empty_file import EmptyFilePart
 from nearly.sources.formats.encoding import bare_ending, compression_of, open_bytes
-from nearly.sources.formats.frame import PandasPart, part_of_object
+from nearly.sources.formats.frame import ItemsPart, PandasPart, part_of_object
 from nearly.sources.formats.parquet import ParquetPart
 from nearly.sources.formats.query import run_query
 from nearly.sources.formats.sheet import SheetPart
 from nearly.sources.formats.sqlite import SqlitePart, is_sqlite
 from nearly.sources.formats.text_file import LinesPart, TextFilesPart
+from nearly.sources.long_table import LongTable
 from nearly.sources.part import Part
 from nearly.sources.path import Files, find_files, inside
 from nearly.sources.record import Encoded
@@ -67,6 +68,9 @@ def open_source(
     *,
     id: str | None = None,  # noqa: A002 - the name that users know
     text: str | Sequence[str] | None = None,
+    items: str | None = None,
+    by: str | None = None,
+    item: str | None = None,
     glob: str | None = None,
     lines: bool = False,
     encoding: str | None = None,
@@ -80,29 +84,32 @@ def open_source(
     """
     if encoding is not None:
         check_encoding(encoding)
-    request = _Request(id, text, glob, lines, encoding, threads, temporary)
+    columns = _Columns(id, text, items, by, item)
+    request = _Request(columns, glob, lines, encoding, threads, temporary)
     if isinstance(given, str | os.PathLike):
         return _open_named(os.fsdecode(given), request)
     if isinstance(given, list | tuple) and given and isinstance(given[0], os.PathLike):
         paths = [os.fsdecode(path) for path in given]
         return _open_files(find_files(paths, glob), f"{len(paths)} paths", request)
     request.refuse_file_options(f"a {type(given).__name__}")
-    part = part_of_object(given, temporary, named_id=id is not None)
+    part = part_of_object(given, temporary, named_id=id is not None or by is not None)
     is_indexed = isinstance(part, PandasPart)
-    return Source(
+    if isinstance(part, PandasPart):
+        columns = replace(columns, id=part.index)
+    if isinstance(part, ItemsPart):
+        columns = replace(columns, items=columns.items or part.items)
+    return _source(
         part.name,
         [part],
-        id_column=part.index if isinstance(part, PandasPart) else id,
-        text_column=text,
+        replace(request, columns=columns),
         guess_id=not is_indexed,
         ids_are_unique=isinstance(given, Mapping),
-        temporary=temporary,
     )
 
 
 def read_table(given: str, *, temporary: Path) -> pa.Table:
     """All columns and rows of one table file, or of a SQL query; a bad row is an error."""
-    request = _Request(None, None, None, False, None, None, temporary)
+    request = _Request(_Columns(), None, False, None, None, temporary)
     part = _open_one_table(given, request)
 
     def reject(record: str, reason: str) -> None:
@@ -117,11 +124,36 @@ def read_table(given: str, *, temporary: Path) -> pa.Table:
 
 
 @dataclass(frozen=True)
+class _Columns:
+    """The columns that were named."""
+
+    id: str | None = None
+    text: str | Sequence[str] | None = None
+    items: str | None = None
+    by: str | None = None
+    item: str | None = None
+
+    def check(self) -> None:
+        """Refuse a key without an item, and other columns beside them."""
+        if (self.by is None) != (self.item is None):
+            raise SourceError(
+                f"by is {self.by!r} and item is {self.item!r}. Give both: the column that says "
+                "whose item a row is, and the column of the item."
+            )
+        others = {"id": self.id, "text": self.text, "items": self.items}
+        for name, column in others.items() if self.by is not None else ():
+            if column is not None:
+                raise SourceError(
+                    f"{name} is {column!r}, and by is {self.by!r}, which names the documents of a "
+                    f"table with one item per row. Leave {name} out."
+                )
+
+
+@dataclass(frozen=True)
 class _Request:
     """What was asked for besides the input itself."""
 
-    id: str | None
-    text: str | Sequence[str] | None
+    columns: _Columns
     glob: str | None
     lines: bool
     encoding: str | None
@@ -170,7 +202,7 @@ class _Request:
 
     def refuse_columns(self, name: str) -> None:
         """Text files have no columns."""
-        for option, column in (("id", self.id), ("text", self.text)):
+        for option, column in vars(self.columns).items():
             if column is not None:
                 raise SourceError(
                     f"{option} is {column!r}, and {name} is read as text, which has no columns. "
@@ -184,13 +216,7 @@ def _open_named(given: str, request: _Request) -> Source:
     if _QUERY.match(given) and not os.path.lexists(given):
         request.refuse_file_options("a query")
         part = run_query(request.database, given, request.temporary)
-        return Source(
-            part.name,
-            [part],
-            id_column=request.id,
-            text_column=request.text,
-            temporary=request.temporary,
-        )
+        return _source(part.name, [part], request)
     return _open_files(find_files([given], request.glob), given, request)
 
 
@@ -302,15 +328,25 @@ def _open_tables(files: Files, name: str, request: _Request) -> Source:
             unreadable.append((shown, str(error)))
     if not parts:
         raise UnreadableError(f"none of {name} can be read. The first: {unreadable[0][1]}")
-    return Source(
-        name,
-        parts,
-        id_column=request.id,
-        text_column=request.text,
-        unreadable=unreadable,
-        notes=request.told(),
-        temporary=request.temporary,
-    )
+    return _source(name, parts, request, unreadable=unreadable, notes=request.told())
+
+
+def _source(name: str, parts: Sequence[Part], request: _Request, **more: Any) -> Source:
+    """A table with a document per row or, where there is an item per row, one per key."""
+    columns, temporary = request.columns, request.temporary
+    columns.check()
+    if columns.by is None or columns.item is None:
+        return Source(
+            name,
+            parts,
+            id_column=columns.id,
+            text_column=columns.text,
+            items_column=columns.items,
+            temporary=temporary,
+            **more,
+        )
+    rows = Source(name, parts, key_column=columns.by, temporary=temporary, **more)
+    return LongTable(rows, columns.by, columns.item, temporary=temporary)
 
 
 def _open_table(path: str, name: str, request: _Request) -> Part:
@@ -342,7 +378,9 @@ def _open_text_table(path: str, kind: str, name: str, request: _Request) -> Part
     if kind in ("csv", "tsv"):
         delimiter = "\t" if kind == "tsv" else None
         return DelimitedPart(request.csv_database, path, name, delimiter=delimiter)
-    return JsonPart(request.database, path, name, lines=kind == "jsonl", id_column=request.id)
+    return JsonPart(
+        request.database, path, name, lines=kind == "jsonl", id_column=request.columns.id
+    )
 
 
 def _holds_nothing(path: str, kind: str) -> bool:
@@ -358,8 +396,10 @@ def _holds_nothing(path: str, kind: str) -> bool:
 
 def _without_rows(request: _Request) -> pa.Table:
     """A file of no bytes has no header, and has whatever columns are asked for."""
-    texts = [request.text] if isinstance(request.text, str) else request.text or ["text"]
-    columns = dict.fromkeys(column for column in (request.id, *texts) if column)
+    asked = request.columns
+    texts = [asked.text] if isinstance(asked.text, str) else asked.text or ["text"]
+    named = (asked.id, *texts, asked.items, asked.by, asked.item)
+    columns = dict.fromkeys(column for column in named if column)
     return pa.schema([(c, pa.large_string()) for c in columns]).empty_table()
 
 

@@ -3,22 +3,22 @@
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearly.arrays import spans, string_array, truths_of, whole_numbers
+from nearly.arrays import column_of, numbers_of, spans, string_array, truths_of, whole_numbers
 from nearly.documents.place import Stretch
 from nearly.errors import SourceError, UnreadableError
 from nearly.schemas import DOCUMENTS, shaped
-from nearly.sources.column import Choice, as_numbers, cast, check_column, text_of
+from nearly.sources.column import Choice, as_numbers, cast, check_column, content_of
 from nearly.sources.formats.soundness import checked
 from nearly.sources.part import FIRST, Noun, Part
 from nearly.sources.skipped import Skipped
 
-__all__ = ["LONGEST", "Ledger", "Reading"]
+__all__ = ["LONGEST", "Ledger", "Members", "Reading"]
 
 #: Bytes of text in a document, unless another limit is given. Texts of people are shorter by far;
 #: what is longer is a dump or a log.
@@ -41,6 +41,14 @@ class _Piece:
         places = np.array(self.part.broken, np.int64) - self.first_in_part
         broken[places[(places >= 0) & (places < len(broken))]] = True
         return broken
+
+
+class Members(NamedTuple):
+    """Keys and items of some rows of a long table, and which of the rows they are."""
+
+    ids: pa.Array
+    items: pa.Array
+    is_member: npt.NDArray[np.bool_]
 
 
 @dataclass
@@ -89,14 +97,51 @@ class Reading:
         also: str | None = None,
         also_type: pa.DataType | None = None,
         ledger: Ledger | None = None,
+        shown: bool = False,
     ) -> Iterator[pa.RecordBatch]:
-        """Batches of `row`, `id`, `text` and perhaps `also`; `row` counts what is read here."""
-        named = (self.choice.id, *self.choice.texts, also)
+        """Batches of `row`, `id`, `text` and perhaps `also`; `row` counts what is read here.
+
+        Where documents are sets, `text` holds the hashes of their items; or, to be `shown`, lists.
+        """
+        named = (self.choice.id, *self.choice.contents, also)
         wanted = dict.fromkeys(column for column in named if column is not None)
         ledger = Ledger() if ledger is None else ledger
         ledger.clear()
         for piece in self._read(parts, list(wanted), skipped, ledger):
-            yield self._documents_of(piece, first_row, also, also_type, skipped, ledger)
+            found = self._documents_of(piece, first_row, also, also_type, skipped, ledger)
+            yield self._with_items(found, piece) if shown and self.choice.items else found
+
+    def _with_items(self, found: pa.RecordBatch, piece: _Piece) -> pa.RecordBatch:
+        places = numbers_of(found.column("row")) - piece.first
+        lists = piece.batch.column(self.choice.items).take(column_of(places))
+        return found.set_column(2, "text", lists)
+
+    def members(
+        self, parts: Sequence[Part], item: str, skipped: Skipped, ledger: Ledger
+    ) -> Iterator[Members]:
+        """The keys and items of a table of one item per row; rows that lack one are skipped."""
+        ledger.clear()
+        for piece in self._read(parts, [str(self.choice.id), item], skipped, ledger):
+            ids, items = self._ids_of(piece, 0), piece.batch.column(item)
+            bad = _are_null(ids, items)
+            for i in np.flatnonzero(bad).tolist():
+                record = piece.part.record(piece.first_in_part + i)
+                reason = self._why_no_member(piece, ids, item, i)
+                skipped.add(self._located(piece.part, record), reason)
+            good = truths_of(~bad)
+            whole = not bad.any()
+            yield Members(
+                ids if whole else ids.filter(good), items if whole else items.filter(good), ~bad
+            )
+
+    def _why_no_member(self, piece: _Piece, ids: pa.Array, item: str, i: int) -> str:
+        if piece.is_broken[i]:
+            return piece.part.why_null(piece.first_in_part + i)
+        if ids[i].is_valid:
+            return f"null {item}"
+        given = piece.batch.column(self.choice.id)[i].as_py()
+        known = f"{given!r} is not a whole number, as the first ones are"
+        return f"null {self.choice.id}" if given is None else f"{self.choice.id} {known}"
 
     def kept(
         self, parts: Sequence[Part], removed: npt.NDArray[np.int64]
@@ -116,7 +161,7 @@ class Reading:
     def count_rows(self, parts: Sequence[Part]) -> list[int]:
         """How many rows of each part there are to be read."""
         ledger = Ledger()
-        for _ in self._read(parts, list(self.choice.texts), Skipped(), ledger):
+        for _ in self._read(parts, list(self.choice.contents), Skipped(), ledger):
             pass
         return ledger.rows
 
@@ -188,10 +233,10 @@ class Reading:
         skipped: Skipped,
         ledger: Ledger,
     ) -> pa.RecordBatch:
-        text = text_of(piece.batch, self.choice)
+        text = content_of(piece.batch, self.choice)
         ids = self._ids_of(piece, first_row)
         columns = [whole_numbers(piece.first, piece.batch.num_rows), ids, text]
-        schema = shaped(DOCUMENTS, self.id_type)
+        schema = shaped(DOCUMENTS, self.id_type, content=text.type)
         if also is not None:
             column = piece.batch.column(also)
             columns.append(column if also_type is None else as_numbers(column, also_type))
@@ -207,10 +252,10 @@ class Reading:
         return found.filter(truths_of(~bad))
 
     def _is_unreadable(self, piece: _Piece) -> npt.NDArray[np.bool_]:
-        named = (self.choice.id, *self.choice.texts)
+        named = (self.choice.id, *self.choice.contents)
         looked_at = [column for column in named if column is not None]
         piece = replace(piece, batch=checked(piece.batch, looked_at, piece.part.name)[0])
-        text = text_of(piece.batch, self.choice)
+        text = content_of(piece.batch, self.choice)
         return self._are_no_documents(text, self._ids_of(piece, 0))
 
     def _are_no_documents(self, text: pa.Array, ids: pa.Array) -> npt.NDArray[np.bool_]:
@@ -231,7 +276,8 @@ class Reading:
 
     def _why_skipped(self, piece: _Piece, text: pa.Array, i: int) -> str:
         if not text[i].is_valid:
-            return piece.part.why_null(piece.first_in_part + i)
+            why = piece.part.why_null(piece.first_in_part + i)
+            return why if self.choice.items is None else why.replace("null text", "null items")
         length = int(np.diff(spans(text)[0][i : i + 2])[0])
         if length > self.longest:
             return f"too long: {length:,} bytes of text, and the limit is {self.longest:,}"

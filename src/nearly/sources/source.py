@@ -16,6 +16,7 @@ from nearly.sources.blocks.block import Block, blocks_of
 from nearly.sources.blocks.fingerprint import stamp_of
 from nearly.sources.blocks.portable import Spool, carry
 from nearly.sources.column import (
+    Choice,
     check_column,
     choose_columns,
     facts_of,
@@ -28,7 +29,7 @@ from nearly.sources.file_state import check_unchanged, states_of
 from nearly.sources.formats.text_file import TextFilesPart
 from nearly.sources.kept import Kept
 from nearly.sources.part import Cut, Part, bytes_of_file
-from nearly.sources.reader import Ledger, Reading
+from nearly.sources.reader import Ledger, Members, Reading
 from nearly.sources.skipped import Skipped
 
 __all__ = ["Source"]
@@ -50,6 +51,8 @@ class Source:
         *,
         id_column: str | None = None,
         text_column: str | Sequence[str] | None = None,
+        items_column: str | None = None,
+        key_column: str | None = None,
         guess_id: bool = True,
         ids_are_unique: bool = False,
         is_folder: bool = False,
@@ -66,12 +69,18 @@ class Source:
         self.drops_unreadable = False
         self._parts = parts
         self._unreadable = unreadable
-        self._notes = notes or {}
+        self.notes = notes or {}
         self._guess_id = guess_id
         self._ledger = Ledger()
-        self._states = states_of(file for part in parts for file in part.files)
+        self._states = states_of(self.files)
         self._temporary = temporary
-        choice = choose_columns(self.schema, name, id_column, text_column, guess_id=guess_id)
+        if key_column is not None:
+            check_column(self.schema, key_column, name)
+            choice = Choice(texts=(), id=key_column)
+        else:
+            choice = choose_columns(
+                self.schema, name, id_column, text_column, items=items_column, guess_id=guess_id
+            )
         self.ids_are_unique = ids_are_unique or choice.id is None
         self.id_type: pa.DataType = self._find_id_type(choice.id)
         self._reading = Reading(
@@ -118,6 +127,28 @@ class Source:
         """What the rows belong to that `documents` has given since it was called last."""
         return self._reading.stretches(self._parts, self._ledger.rows)
 
+    def members(self, item: str, skipped: Skipped) -> Iterator[Members]:
+        """The keys and items of a table of one item per row."""
+        for record, reason in self._unreadable:
+            skipped.add(record, reason)
+        yield from self._reading.members(self._parts, item, skipped, self._ledger)
+
+    @property
+    def files(self) -> list[str]:
+        """The files it is read from, by their full paths."""
+        return [file for part in self._parts for file in part.files]
+
+    @property
+    def holds_items(self) -> bool:
+        """Whether documents are sets of items, and no texts."""
+        return self._reading.choice.items is not None
+
+    def shown(self, skipped: Skipped) -> Iterator[pa.RecordBatch]:
+        """As `documents`, with lists of items where these are compared."""
+        for record, reason in self._unreadable:
+            skipped.add(record, reason)
+        yield from self._reading.documents(self._parts, skipped, ledger=self._ledger, shown=True)
+
     def keep_digests(self) -> Mapping[str, tuple[str, int]]:
         """The SHA-256 and size of each file of a folder, by id, filled as it is read."""
         return self._parts[0].keep_digests()
@@ -150,7 +181,7 @@ class Source:
         """What was decided about the input: columns, encodings, files that were left."""
         choice = self._reading.choice
         columns = {**facts_of(choice), "likely_id": self._likely_id()} if self.columns else {}
-        return {**columns, **self._notes}
+        return {**columns, **self.notes}
 
     def _likely_id(self) -> str | None:
         """A column that nobody named and that may be the id: its first values are unique."""
@@ -169,7 +200,7 @@ class Source:
     @property
     def size(self) -> int:
         """Bytes of the files it is read from; 0 where there are none."""
-        return sum(bytes_of_file(file) for part in self._parts for file in part.files)
+        return sum(map(bytes_of_file, self.files))
 
     def _cut(self, part: Part, size: int, spool: Spool) -> list[Cut]:
         if self._is_ours(part):

@@ -73,12 +73,13 @@ class _Groups:
             np.searchsorted(self._originals, documents, "right"),
         )
 
-    def _member(self, documents: Documents, nth: npt.NDArray[np.int64]) -> Documents:
+    def _member(
+        self, documents: Documents, starts: npt.NDArray[np.int64], nth: npt.NDArray[np.int64]
+    ) -> Documents:
         """The nth of each representative's group; the representative itself is the 0th."""
-        places = np.searchsorted(self._originals, documents, "left") + nth - 1
         if not len(self._copies):
             return documents
-        return np.where(nth == 0, documents, self._copies[np.maximum(places, 0)])
+        return np.where(nth == 0, documents, self._copies[np.maximum(starts + nth - 1, 0)])
 
     def inside(self, originals: Documents) -> tuple[Documents, Documents]:
         """All pairs of each group: a member is above the diagonal with those that follow it."""
@@ -88,28 +89,28 @@ class _Groups:
 
     def cut(self, first: Documents, second: Documents) -> Iterator[slice]:
         """Runs of pairs of representatives that become no more than can be held, or one each."""
-        ends = np.cumsum(self._times(first, second)[0]) // PART
+        ends = np.cumsum(self._sizes(first) * self._sizes(second)) // PART
         places = np.flatnonzero(np.diff(ends)) + 1
         for start, stop in itertools.pairwise([0, *places.tolist(), len(first)]):
             yield slice(start, stop)
 
-    def _times(
-        self, first: Documents, second: Documents
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """How many pairs each becomes, and how many documents its second group has."""
-        sizes = [high - low + 1 for low, high in map(self._bounds, (first, second))]
-        return sizes[0] * sizes[1], sizes[1]
+    def _sizes(self, documents: Documents) -> npt.NDArray[np.int64]:
+        """How many documents each representative stands for, itself included."""
+        low, high = self._bounds(documents)
+        return high - low + 1
 
     def across(
         self, first: Documents, second: Documents
     ) -> tuple[Documents, Documents, npt.NDArray[np.int64]]:
         """Each pair of representatives as all pairs of their groups, and how many each became."""
-        times, seconds = self._times(first, second)
+        (low_a, high_a), (low_b, high_b) = map(self._bounds, (first, second))
+        widths = high_b - low_b + 1
+        times = (high_a - low_a + 1) * widths
         pair = np.repeat(np.arange(len(first)), times)
         nth = np.arange(len(pair)) - np.repeat(np.cumsum(times) - times, times)
-        width = seconds[pair]
+        row, column = np.divmod(nth, widths[pair])
         return (
-            self._member(first[pair], nth // width),
-            self._member(second[pair], nth % width),
+            self._member(first[pair], low_a[pair], row),
+            self._member(second[pair], low_b[pair], column),
             times,
         )

@@ -8,8 +8,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import schemas
-from nearly.arrays import column_of
+from nearly.arrays import column_of, string_array
 from nearly.documents.corpus import Labelled, Named
+from nearly.documents.lookup import TextReader, named_pairs
 from nearly.measures.base import Measure
 from nearly.measures.number import Documents
 from nearly.measures.pair import PART, Nearness, Pairs
@@ -105,15 +106,28 @@ def _shaped(
 
 
 def read_shown(
-    corpus: Named, pairs: Pairs, measure: Measure, id_type: pa.DataType
+    corpus: Named,
+    pairs: Pairs,
+    measure: Measure,
+    id_type: pa.DataType,
+    reader: TextReader | None = None,
 ) -> Callable[[], pa.Table]:
     """What makes a table of a few pairs, and both texts around their first difference.
 
     Their texts are read now, so that the corpus can go; what differs is found when it is looked
-    at.
+    at. Where documents are no texts, `reader` reads what people see of them, then.
     """
     shown = pair_table(corpus, pairs, measure, id_type)
-    return partial(_with_excerpts, shown, corpus.texts(pairs.first), corpus.texts(pairs.second))
+    texts_a, texts_b = corpus.texts(pairs.first), corpus.texts(pairs.second)
+    if reader is None or texts_a.type == pa.large_string():
+        return partial(_with_excerpts, shown, texts_a, texts_b)
+    return partial(_with_read_excerpts, shown, reader)
+
+
+def _with_read_excerpts(shown: pa.Table, reader: TextReader) -> pa.Table:
+    named = named_pairs(reader, shown)
+    texts = string_array(named.read([*named.first, *named.second]))
+    return _with_excerpts(shown, texts[: len(shown)], texts[len(shown) :])
 
 
 def _with_excerpts(

@@ -26,6 +26,7 @@ __all__ = [
     "WHITE_SPACE",
     "agreement",
     "bag",
+    "bag_jaccard",
     "best_bloom_hashes",
     "bloom_false_positive_rate",
     "buckets",
@@ -124,6 +125,15 @@ def jaccard(a: Set[Element], b: Set[Element]) -> Fraction:
 def containment(a: Set[Element], b: Set[Element]) -> Fraction:
     """The share of `a` that is also in `b`; an empty set is contained in nothing."""
     return Fraction(len(a & b), len(a)) if a else Fraction(0)
+
+
+def bag_jaccard(a: Counter[Element], b: Counter[Element]) -> Fraction:
+    """The same of bags, in which it counts how often an element occurs (kth, shingles as a bag).
+
+    The lesser of both counts, summed over all elements, over the greater of both, summed.
+    """
+    union = (a | b).total()
+    return Fraction((a & b).total(), union) if union else Fraction(0)
 
 
 # Signatures

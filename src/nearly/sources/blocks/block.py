@@ -53,6 +53,13 @@ class Block:
         )
         self._check_unchanged()
 
+    def shown(self, skipped: Skipped) -> Iterator[pa.RecordBatch]:
+        """As `Source.shown`."""
+        self._check_unchanged()
+        yield from self.reading.documents(
+            self.parts, skipped, first_row=self._first_row_for_ids(), shown=True
+        )
+
     def kept(self, removed: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
         """The rows of the block but those, which are given by number in ascending order."""
         self._check_unchanged()

@@ -166,7 +166,7 @@ class _Packing:
             self._close()
         import pyarrow.compute as pc  # slow to import, and needed only where blocks are sent
 
-        texts = column.text_of(batch, self._reading.choice)
+        texts = column.content_of(batch, self._reading.choice)
         for i in pc.indices_nonzero(texts.is_null()).to_pylist() if texts.null_count else ():
             row = self._first + self._rows + i
             self._notes.nulls[row] = self._origin.record(row), self._origin.why_null(row)

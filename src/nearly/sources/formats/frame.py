@@ -20,6 +20,9 @@ __all__ = ["PandasPart", "StringsPart", "Texts", "part_of_object", "texts"]
 #: Objects of these packages hold their data in memory: asked twice, they answer the same.
 _IN_MEMORY = ("pandas", "polars", "pyarrow")
 
+#: What may hold the items of a document.
+_SETS = (set, frozenset, list, tuple)
+
 
 @dataclass(frozen=True)
 class Texts:
@@ -75,6 +78,31 @@ class StringsPart(Part):
             ) from None
 
 
+class ItemsPart(TablePart):
+    """Python sets or lists of items, with or without ids."""
+
+    items = "items"
+
+    def __init__(self, sets: Sequence[Any], ids: pa.Array | None, name: str) -> None:
+        for i, one in enumerate(sets):
+            if not isinstance(one, (*_SETS, type(None))):
+                raise SourceError(
+                    f"element {i} of {name} is a {type(one).__name__}, and others are sets of "
+                    "items. Give sets or lists throughout."
+                )
+        try:
+            lists = pa.array([None if one is None else list(one) for one in sets])
+        except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
+            raise SourceError(
+                f"the items of {name} are not of one type: {error}. Give numbers only, or "
+                "strings only."
+            ) from error
+        if pa.types.is_null(lists.type):
+            lists = lists.cast(pa.list_(pa.null()))
+        columns = {self.items: lists} if ids is None else {"id": ids, self.items: lists}
+        super().__init__(pa.table(columns), name)
+
+
 class PandasPart(TablePart):
     """A pandas frame; the label of a row in its index is the id."""
 
@@ -90,6 +118,8 @@ def part_of_object(given: Any, temporary: Path, *, named_id: bool = False) -> Pa
         return StringsPart(given.given, None, "the list")
     if isinstance(given, Mapping):
         return _part_of_mapping(given)
+    if isinstance(given, Sequence) and _are_sets(given):
+        return ItemsPart(given, None, f"the {type(given).__name__}")
     if type(given).__module__.startswith("polars") and hasattr(given, "collect"):
         given = given.collect()
     try:
@@ -108,8 +138,8 @@ def part_of_object(given: Any, temporary: Path, *, named_id: bool = False) -> Pa
         _refuse_names_of_files(given)
         return StringsPart(given, None, f"the {type(given).__name__}")
     raise SourceError(
-        f"a {type(given).__name__} was given. Give a path, a query, a list of strings, "
-        "a dict of id and text, or a pandas, polars or Arrow table."
+        f"a {type(given).__name__} was given. Give a path, a query, a list of strings "
+        "or of sets, a dict of id and text, or a pandas, polars or Arrow table."
     )
 
 
@@ -164,7 +194,16 @@ def _part_of_mapping(given: Mapping[Any, Any]) -> Part:
         ids = pa.array(list(given), pa.int64() if kinds == {int} else pa.string())
     except (UnicodeEncodeError, OverflowError) as error:
         raise SourceError(f"a key of the dict cannot be an id: {error}") from error
-    return StringsPart(list(given.values()), ids, "the dict")
+    values = list(given.values())
+    if _are_sets(values):
+        return ItemsPart(values, ids, "the dict")
+    return StringsPart(values, ids, "the dict")
+
+
+def _are_sets(given: Sequence[Any]) -> bool:
+    """Whether documents are sets or lists of items, by the first of them."""
+    first = next((one for one in given if one is not None), None)
+    return isinstance(first, _SETS)
 
 
 def _part_of_stream(given: Any, temporary: Path) -> Part:

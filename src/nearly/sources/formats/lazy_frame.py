@@ -41,14 +41,15 @@ class LazyFrameSource:
         name: str = "the DataFrame",
         id_column: str | None,
         text_column: str | Sequence[str] | None,
+        items_column: str | None = None,
     ) -> None:
         self.name = name
         self.frame = frame
         self.drops_unreadable = False
         self.schema = pa.schema([f.with_type(unviewed(f.type)) for f in schema])
         self.columns = tuple(self.schema.names)
-        choice = choose_columns(self.schema, self.name, id_column, text_column)
-        self.looked_at = (choice.id, *choice.texts)
+        choice = choose_columns(self.schema, self.name, id_column, text_column, items=items_column)
+        self.looked_at = (choice.id, *choice.contents)
         self.ids_are_unique = choice.id is None
         self.needs_row_counts = choice.id is None
         kind = pa.int64() if choice.id is None else self.schema.field(choice.id).type
@@ -64,6 +65,11 @@ class LazyFrameSource:
         )
 
     @property
+    def holds_items(self) -> bool:
+        """Whether documents are sets of items, and no texts."""
+        return self._reading.choice.items is not None
+
+    @property
     def partitions(self) -> Partitions:
         """How its partitions are read."""
         return Partitions(replace(self._reading, drops_unreadable=self.drops_unreadable))
@@ -74,14 +80,15 @@ class LazyFrameSource:
 
     def with_frame(self, narrower: Any) -> "LazyFrameSource":
         """The same documents of a frame that has only the columns that are looked at."""
-        id_column, *texts = self.looked_at
+        choice = self._reading.choice
         fields = [self.schema.field(name) for name in self.looked_at if name is not None]
         return LazyFrameSource(
             narrower,
             pa.schema(fields),
             name=self.name,
-            id_column=id_column,
-            text_column=[name for name in texts if name],
+            id_column=choice.id,
+            text_column=choice.texts or None,
+            items_column=choice.items,
         )
 
     def type_of(self, column: str) -> pa.DataType:

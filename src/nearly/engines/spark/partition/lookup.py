@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from nearly.arrays import column_of, numbers_of, take_strings
-from nearly.documents.lookup import Placed, rows_at, rows_of_ids
+from nearly.arrays import column_of, numbers_of, string_array, take_strings
+from nearly.documents.lookup import Placed, rows_at, rows_of_ids, shown_texts
 from nearly.documents.packet import together, unpack
 from nearly.documents.place import Place, Places, located
 from nearly.documents.readable import Skips
@@ -120,11 +120,11 @@ def look_up(
     wanted = rows_of(sought[blocks_of(sought) == number])
     for block, known in blocks:
         left = len(wanted)
-        for batch in block.documents(skipped):
+        for batch in block.shown(skipped):
             rows = numbers_of(batch.column("row"))
             chosen = np.flatnonzero(np.isin(rows, wanted)).astype(np.uint32)
             if len(chosen):
-                texts = take_strings(batch.column("text"), chosen)
+                texts = string_array(shown_texts(batch.column("text").take(column_of(chosen))))
                 documents = numbered(number, rows[chosen].astype(np.uint32))
                 yield Shown(documents, _labels(batch.take(column_of(chosen)), known), texts)
                 left -= len(chosen)
@@ -149,12 +149,12 @@ def look_up_ids(
 ) -> Iterator[tuple[Any, Placed]]:
     """The texts of a block whose ids are wanted, and their places where ids repeat."""
     for block, known in blocks:
-        for batch in block.documents(skipped):
+        for batch in block.shown(skipped):
             rows = rows_of_ids(batch, wanted)
             if rows.num_rows:
                 unknown = [Place(None, row) for row in rows.column("row").to_pylist()]
                 places = _places(rows, known).to_list() if known.stretches else unknown
-                columns = (rows.column("id").to_pylist(), places, rows.column("text").to_pylist())
+                columns = (rows.column("id").to_pylist(), places, shown_texts(rows.column("text")))
                 for name, place, text in zip(*columns, strict=True):
                     yield name, Placed(place, text)
 
@@ -164,7 +164,7 @@ def look_up_places(
 ) -> Iterator[tuple[Place, str]]:
     """The texts of a block that stand at wanted places."""
     for block, known in blocks:
-        for batch in block.documents(skipped):
+        for batch in block.shown(skipped):
             yield from rows_at(batch, _places(batch, known), wanted)
 
 

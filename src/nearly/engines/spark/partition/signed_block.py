@@ -7,9 +7,8 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nearly.arrays import column_of, numbers_of, spans, take_strings
+from nearly.arrays import column_of, lengths_of, numbers_of, spans, take_strings
 from nearly.documents.block import (
     SignedBlock,
     Tally,
@@ -52,6 +51,9 @@ class Block(Protocol):
 
     def documents(self, skipped: Any, also: str | None = None) -> Iterator[pa.RecordBatch]:
         """Batches of row, id and text, and perhaps a column; rows count from 0 in the block."""
+
+    def shown(self, skipped: Any) -> Iterator[pa.RecordBatch]:
+        """As `documents`, with what people read as text."""
 
     def kept(self, removed: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
         """The rows but those, which are given by number in ascending order."""
@@ -179,7 +181,7 @@ def _labels(batch: pa.RecordBatch, plan: Plan) -> pa.RecordBatch:
     rows = column_of(numbers_of(batch.column("row")).astype(np.uint32))
     columns = {"row": rows, "id": batch.column("id")}
     if plan.counts_characters:
-        columns["characters"] = pc.utf8_length(batch.column("text")).cast(pa.int64())
+        columns["characters"] = lengths_of(batch.column("text"))
     if plan.rule_column is not None:
         columns["rule"] = batch.column(3)
     return pa.record_batch(list(columns.values()), names=list(columns))
