@@ -176,7 +176,7 @@ FAULTS = (
         "local",
         PAIRS,
         "stages/copy.py",
-        'order = np.argsort(packed, kind="stable")',
+        "order = order_of(packed)",
         "order = np.arange(len(packed))",
     ),
     Fault(

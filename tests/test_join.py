@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearly import _kernels
-from nearly.measures.pair import gather
+from nearly.measures.pair import gather, order_of
 from nearly.measures.set_join import SetBlock, join, memory_of
 from nearly.measures.work import ONE_THREAD, Workers
 
@@ -269,3 +269,13 @@ def test_a_wrong_use_is_refused_for_it_would_lose_pairs():
         _kernels.JoinIndex(sets, within=False).probe(kernel_sets(numerator=3), 0, 1)
     with pytest.raises(ValueError, match="1 to 32"):
         _kernels.count_cells(np.array([1], np.uint64), 0)
+
+
+@given(st.sets(st.tuples(st.integers(0, 2**32 - 2), st.integers(1, 9)), max_size=40), st.booleans())
+def test_pairs_are_put_in_order(drawn: set[tuple[int, int]], is_small: bool) -> None:
+    """With numbers that fit in a word with their places, and with others."""
+    pairs = {(a % 99 if is_small else a, b) for a, b in drawn}
+    first = np.array([a for a, _ in pairs], np.uint64)
+    second = np.array([min(a + b, 2**32 - 1) for a, b in pairs], np.uint64)
+    packed = np.unique(first << np.uint64(32) | second)[::-1].copy()
+    assert (packed[order_of(packed)] == np.sort(packed)).all()

@@ -18,6 +18,7 @@ __all__ = [
     "Pairs",
     "gather",
     "join_pairs",
+    "order_of",
     "split_pairs",
 ]
 
@@ -86,7 +87,7 @@ def gather(parts: Iterable[Joined]) -> Pairs:
     held = list(parts)
     packed = np.concatenate([np.empty(0, np.uint64), *(part.pairs for part in held)])
     nearness = np.concatenate([np.empty(0), *(part.nearness for part in held)])
-    order = np.argsort(packed)
+    order = order_of(packed)
     first, second = split_pairs(packed[order])
     return Pairs(first=first, second=second, nearness=nearness[order])
 
@@ -95,6 +96,23 @@ def join_pairs(first: Documents, second: Documents) -> Packed:
     """Two columns as one: the lower document in the upper half, so that order is order."""
     low, high = np.minimum(first, second), np.maximum(first, second)
     return low.astype(np.uint64) << np.uint64(32) | high
+
+
+def order_of(packed: Packed) -> npt.NDArray[np.intp]:
+    """The places of pairs in their order; no pair comes twice.
+
+    To sort numbers is several times faster than to sort their places: where a pair and its place
+    fit in one word, they are sorted together.
+    """
+    first, second = split_pairs(packed)
+    width = int(second.max(initial=0)).bit_length()  # the second is the greater one
+    places = len(packed).bit_length()
+    if 2 * width + places > 64:
+        return np.argsort(packed)
+    keys = first.astype(np.uint64) << np.uint64(width) | second
+    keys = keys << np.uint64(places) | np.arange(len(packed), dtype=np.uint64)
+    keys.sort()
+    return (keys & np.uint64((1 << places) - 1)).astype(np.intp)
 
 
 def split_pairs(packed: Packed) -> tuple[Documents, Documents]:

@@ -7,7 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from nearly.measures.number import Documents
-from nearly.measures.pair import PART, Nearness, Packed, Pairs, join_pairs, split_pairs
+from nearly.measures.pair import (
+    PART,
+    Nearness,
+    Packed,
+    Pairs,
+    join_pairs,
+    order_of,
+    split_pairs,
+)
 
 __all__ = ["give_back_copies", "parts_with_copies"]
 
@@ -20,7 +28,7 @@ def give_back_copies(
         return near
     parts = list(parts_with_copies(near, copies, originals, same, all_pairs=all_pairs))
     packed, nearness = map(np.concatenate, zip(*parts, strict=True))
-    order = np.argsort(packed, kind="stable")
+    order = order_of(packed)
     first, second = split_pairs(packed[order])
     return Pairs(first=first, second=second, nearness=nearness[order])
 
