@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -315,6 +316,22 @@ def test_an_audit_and_tuning_know_sets() -> None:
     assert advice.pairs.value == near
 
 
+def test_sets_with_many_items_in_common_are_joined(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Buckets would be crowded; and no option for shingles is recommended."""
+    lists = [[*range(20), *range(100 + 5 * i, 105 + 5 * i)] for i in range(1_200)]
+    lists[77] = [*lists[5], -1]
+    pq.write_table(pa.table({"items": lists}), tmp_path / "sets.parquet")
+    with patch.object(ItemJaccard, "most_to_join", 2**12):
+        found = nearly.find(tmp_path / "sets.parquet", items="items")
+        assert run(["find", str(tmp_path / "sets.parquet"), "--items", "items"]) == 0
+    assert found.statistics.why.startswith("hashing would compare ")
+    assert as_dict(found) == {(5, 77): 25 / 26}
+    [said] = [line for line in capsys.readouterr().err.splitlines() if "bucket holds" in line]
+    assert said.endswith("%)")
+
+
 def test_seeds_change_which_pairs_are_missed() -> None:
     draw = np.random.default_rng(2)
     sets = [draw.choice(30, 8, replace=False).tolist() for _ in range(300)]
@@ -359,6 +376,14 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         ({"items": "deep"}, SourceError, "an item is one value"),
         ({"items": "l", "text": "text"}, SourceError, "sets of items or texts"),
         ({"items": "l", "k": 3}, SettingsError, "k is 3, which is about texts"),
+        (
+            {"items": "l", "common": 0.1},
+            SettingsError,
+            "common drops shingles, and the Table",
+        ),
+        ({"items": "l", "ignore": ["x y"]}, SettingsError, "ignore drops shingles, and the Table"),
+        ({"bag": True, "common": 0.1}, SettingsError, "common drops shingles from sets, and bag"),
+        ({"bag": True, "ignore": ["x y"]}, SettingsError, "ignore drops shingles from sets, and"),
         ({"by": "n"}, SourceError, "by is 'n' and item is None. Give both"),
         ({"by": "n", "item": "n"}, SourceError, "by and item are both 'n'"),
         ({"by": "n", "item": "text", "id": "n"}, SourceError, "id is 'n', and by is 'n'"),
@@ -393,6 +418,7 @@ def sets_table() -> pa.Table:
 
 
 @needs_java
+@pytest.mark.slow
 def test_spark_finds_the_same_sets() -> None:
     table = sets_table()
     how: dict[str, Any] = {"items": "items", "threshold": 0.5, "method": "lsh"}
@@ -424,6 +450,7 @@ def test_spark_finds_and_cleans_the_same(bag: bool) -> None:
 
 
 @needs_java
+@pytest.mark.slow
 def test_spark_reads_a_long_table_that_the_driver_groups(tmp_path: Path) -> None:
     how: dict[str, Any] = {"by": "customer", "item": "product", "threshold": 0.2}
     here = nearly.find(purchases(tmp_path), **how)

@@ -119,7 +119,7 @@ class Jaccard(SetMeasure):
         return is_ignored
 
     def sets(self, contents: pa.LargeStringArray, *, in_order: bool = False) -> ShingleSets:
-        """Sets of shingles, without those that are dropped; or bags, whose shingles are numbered."""
+        """Sets of shingles without those that are dropped; or bags, their shingles numbered."""
         if self.bag:
             return shingle_bags(contents, self.text, self.seed)
         return shingle_sets(
