@@ -22,7 +22,7 @@ FLOORS = [
     {"engines", "sources", "sinks", "plans"},
     {"recut", "result_folder", "bloom"},
     {"results", "streams"},
-    {"comparison", "evaluation", "explanation"},
+    {"comparison", "evaluation", "explanation", "passage"},
     {"drawing"},
     {"pipeline", "advice"},
     {"arguments"},

@@ -28,6 +28,7 @@ CALLS = [
     call.explain,
     call.find,
     call.mentions,
+    call.passages,
     call.plan,
     call.tune,
     call.unique,
@@ -57,6 +58,7 @@ from nearly.arguments import (
 )
 from nearly.evaluation.mention import Mentions
 from nearly.measures.base import Measure
+from nearly.passage.result import Passages
 from nearly.plans.plan import Plan
 from nearly.progress import Progress
 from nearly.results import Comparison, Deduplicated, Found
@@ -68,11 +70,13 @@ from nearly.settings import (
     Keeping,
     Method,
     Order,
+    PassageSettings,
     Rearrangement,
     Scheme,
     Settings,
     SignatureSettings,
     Spacing,
+    Stems,
     TextSettings,
     UniqueSettings,
     Unit,
@@ -85,7 +89,17 @@ if TYPE_CHECKING:
     from nearly.explanation import Explanation
     from nearly.streams.stream import Unique
 
-__all__ = ["compare", "dedup", "explain", "find", "mentions", "plan", "tune", "unique"]
+__all__ = [
+    "compare",
+    "dedup",
+    "explain",
+    "find",
+    "mentions",
+    "passages",
+    "plan",
+    "tune",
+    "unique",
+]
 '''
 
 

@@ -17,6 +17,7 @@
 #include "bind_join.hpp"
 #include "bind_normalise.hpp"
 #include "bind_overlaps.hpp"
+#include "bind_passages.hpp"
 #include "candidates.hpp"
 #include "clusters.hpp"
 #include "jaccard.hpp"
@@ -349,5 +350,6 @@ NB_MODULE(_kernels, m) {
     bind_normalise(m);
     nearly::bind_items(m);
     bind_overlaps(m);
+    bind_passages(m);
     nearly::bind_join(m);
 }

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nearly.advice.advice import Advice
-    from nearly.api import compare, dedup, explain, find, mentions, plan, tune, unique
+    from nearly.api import compare, dedup, explain, find, mentions, passages, plan, tune, unique
     from nearly.bloom.filter import BloomFilter
     from nearly.errors import (
         EngineError,
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from nearly.evaluation.mention import Mentions
     from nearly.evaluation.truth import evaluate
     from nearly.explanation import Explanation
+    from nearly.passage.result import Passages
     from nearly.plans.plan import Plan
     from nearly.results import Comparison, Deduplicated, Found, Statistics
     from nearly.saved import open  # noqa: A004 - the name that users know
-    from nearly.settings import Settings, TextSettings
+    from nearly.settings import PassageSettings, Settings, TextSettings
     from nearly.sources.formats.frame import texts
     from nearly.streams.stream import Unique, UniqueStatistics
     from nearly.text.difference import Difference, difference
@@ -52,6 +53,8 @@ __all__ = [
     "Mentions",
     "MissingError",
     "NearlyError",
+    "PassageSettings",
+    "Passages",
     "Plan",
     "Settings",
     "SettingsError",
@@ -70,6 +73,7 @@ __all__ = [
     "find",
     "mentions",
     "open",
+    "passages",
     "plan",
     "texts",
     "tune",
@@ -89,6 +93,8 @@ _HOMES = {
     "Mentions": "nearly.evaluation.mention",
     "MissingError": "nearly.errors",
     "NearlyError": "nearly.errors",
+    "PassageSettings": "nearly.settings",
+    "Passages": "nearly.passage.result",
     "Plan": "nearly.plans.plan",
     "Settings": "nearly.settings",
     "SettingsError": "nearly.errors",
@@ -107,6 +113,7 @@ _HOMES = {
     "find": "nearly.api",
     "mentions": "nearly.api",
     "open": "nearly.saved",
+    "passages": "nearly.api",
     "plan": "nearly.api",
     "texts": "nearly.sources.formats.frame",
     "tune": "nearly.api",

@@ -154,3 +154,57 @@ def keys_of_bands(signatures: U32, rows: int, seed: int) -> U64: ...
 def add_to_bloom(words: U64, hashes: int, keys: U64) -> Bytes: ...
 def look_up_in_bloom(words: U64, hashes: int, keys: U64) -> Bytes: ...
 def sift_by_bloom(words: U64, hashes: int, keys: U64) -> Bytes: ...
+
+class Alignment:
+    def __init__(
+        self,
+        *,
+        most_meetings: int,
+        gap: int,
+        least_density: float,
+        steadiness: float,
+        least_evidence: float,
+        least_scrap: float,
+        least_condensed: float,
+        fewest_scraps: int,
+        widening: float,
+        greatest_scrap: float,
+        reach: int,
+        snap: int,
+    ) -> None: ...
+
+def cut_units(
+    offsets: Offsets, data: Bytes, words: bool, folds: bool, collects: bool
+) -> tuple[Offsets, U64, U32, U32, Bytes, U64, Offsets, Bytes]: ...
+def hash_units(offsets: Offsets, data: Bytes) -> U64: ...
+def shared_runs(
+    offsets: Offsets,
+    units: U64,
+    groups: U32,
+    sides: U32,
+    one_sided: bool,
+    k: int,
+    window: int,
+    crowd: int,
+) -> tuple[U32, U32]: ...
+def rare_pairs(
+    offsets: Offsets,
+    units: U64,
+    groups: U32,
+    sides: U32,
+    one_sided: bool,
+    k: int,
+    most_documents: int,
+    least_shared: int,
+) -> U64: ...
+def align(
+    offsets: Offsets,
+    stems: U32,
+    rarities: npt.NDArray[np.float32],
+    starts: U32,
+    ends: U32,
+    begins: Bytes,
+    a: U32,
+    b: U32,
+    settings: Alignment,
+) -> tuple[U32, npt.NDArray[np.float32]]: ...

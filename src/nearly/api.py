@@ -23,6 +23,7 @@ from nearly.arguments import (
 )
 from nearly.evaluation.mention import Mentions
 from nearly.measures.base import Measure
+from nearly.passage.result import Passages
 from nearly.plans.plan import Plan
 from nearly.progress import Progress
 from nearly.results import Comparison, Deduplicated, Found
@@ -34,11 +35,13 @@ from nearly.settings import (
     Keeping,
     Method,
     Order,
+    PassageSettings,
     Rearrangement,
     Scheme,
     Settings,
     SignatureSettings,
     Spacing,
+    Stems,
     TextSettings,
     UniqueSettings,
     Unit,
@@ -51,7 +54,17 @@ if TYPE_CHECKING:
     from nearly.explanation import Explanation
     from nearly.streams.stream import Unique
 
-__all__ = ["compare", "dedup", "explain", "find", "mentions", "plan", "tune", "unique"]
+__all__ = [
+    "compare",
+    "dedup",
+    "explain",
+    "find",
+    "mentions",
+    "passages",
+    "plan",
+    "tune",
+    "unique",
+]
 
 
 @suggesting
@@ -653,6 +666,117 @@ def mentions(
             encoding=encoding,
             longest=longest,
             strict=strict,
+        ),
+    )
+
+
+@suggesting
+def passages(
+    source: Any,
+    against: Any = None,
+    ignore: Any = None,
+    *,
+    least: int | None = None,
+    unit: Unit = "word",
+    case: Case = "fold",
+    accents: Keeping = "keep",
+    form: Form = "NFC",
+    verbatim: bool = False,
+    stems: Stems = "english",
+    group: str | None = None,
+    common: float | None = None,
+    crowd: int = 10,
+    id: str | None = None,  # noqa: A002
+    text: str | Sequence[str] | None = None,
+    glob: str | None = None,
+    lines: bool = False,
+    encoding: str | None = None,
+    longest: int | None = None,
+    strict: bool = False,
+    engine: EngineName | None = None,
+    threads: int | None = None,
+    memory: int | None = None,
+    temporary: str | Path | None = None,
+    master: str | None = None,
+    spark_conf: Mapping[str, str] | None = None,
+    checkpoint: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Passages:
+    """Find the passages that documents share, and where they stand.
+
+    The source is anything that `find` takes. All its documents are compared with each other; with
+    `against`, another source, only documents of the one with documents of the other. What stands
+    in the documents of `ignore`, a source too, is left out. Runs on one machine.
+
+    Arguments:
+        least: Find every verbatim run of at least this many units; 12 words or 60 characters.
+            Default: None.
+        unit: Count words or characters. One of char, word. Default: 'word'.
+        case: Fold upper and lower case, or keep them apart. One of fold, keep. Default: 'fold'.
+        accents: Keep or drop accents and other marks on letters. One of keep, drop. Default:
+            'keep'.
+        form: Unicode normal form of the texts. One of NFC, NFD, NFKC, NFKD, none. Default: 'NFC'.
+        verbatim: Find verbatim runs only, no edited passages. Default: False.
+        stems: Compare edited passages by English stems, or by words. One of english, none. Default:
+            'english'.
+        group: Column, or folder, whose documents are not compared with each other. Default: None.
+        common: Leave out text that stands in at least this percentage of the documents. Default:
+            None.
+        crowd: Report a run that stands in more places than this once, with all its places. Default:
+            10.
+        id: Column that names a document; row numbers if there is none. Default: None.
+        text: Column that holds the text; several columns are joined. Default: None.
+        glob: Read only these files of a folder, for example '*.txt'. Default: None.
+        lines: Read each line of a file as one document. Default: False.
+        encoding: Encoding of texts that are not UTF-8, or auto to detect it for each file. Default:
+            None.
+        longest: Skip documents of more bytes of text than this; 1 GiB by default. Default: None.
+        strict: Stop at the first record that cannot be read, instead of skipping it. Default:
+            False.
+        engine: Run on this machine, or on Apache Spark; a Spark DataFrame or a master implies
+            spark. One of local, spark. Default: None.
+        threads: Number of threads; all cores by default. Default: None.
+        memory: Hold at most this much in memory, and spill the rest to disk. Default: None.
+        temporary: Folder for temporary files. Default: None.
+        master: Spark's master, for example spark://host:7077; implies the engine spark. Default:
+            None.
+        spark_conf: Settings for Spark, by name. Default: None.
+        checkpoint: Folder where Spark keeps finished stages, so that a stopped run can continue.
+            Default: None.
+        progress: Object that is told how far the run is, by stage() and advance(). Default: None.
+    """
+    return call.passages(
+        source,
+        against,
+        ignore,
+        settings=PassageSettings(
+            least=least,
+            unit=unit,
+            case=case,
+            accents=accents,
+            form=form,
+            verbatim=verbatim,
+            stems=stems,
+            group=group,
+            common=common,
+            crowd=crowd,
+        ),
+        running=Running(
+            id=id,
+            text=text,
+            glob=glob,
+            lines=lines,
+            encoding=encoding,
+            longest=longest,
+            strict=strict,
+            engine=engine,
+            threads=threads,
+            memory=memory,
+            temporary=temporary,
+            master=master,
+            spark_conf=spark_conf,
+            checkpoint=checkpoint,
+            progress=progress,
         ),
     )
 

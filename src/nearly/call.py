@@ -6,11 +6,15 @@ settings: run `python tools/make_api.py` after a change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearly import pipeline
 from nearly.arguments import Comparing, Deduplicating, Finding, Measuring, Reading, Running, Tuning
@@ -22,12 +26,14 @@ from nearly.measures.base import Measure
 from nearly.measures.item_jaccard import ItemJaccard
 from nearly.measures.jaccard import Jaccard
 from nearly.origin import origin_of
+from nearly.passage.result import Passages
 from nearly.plans.plan import Plan
 from nearly.progress import Silence
 from nearly.results import Comparison, Deduplicated, Found
 from nearly.run import engine_name, on_one_machine, opened, reopened, skipped_records
 from nearly.settings import (
     ExplainSettings,
+    PassageSettings,
     Settings,
     SignatureSettings,
     TextSettings,
@@ -42,7 +48,7 @@ if TYPE_CHECKING:
     from nearly.explanation import Explanation
     from nearly.streams.stream import Unique
 
-__all__ = ["compare", "dedup", "explain", "find", "mentions", "plan", "tune", "unique"]
+__all__ = ["compare", "dedup", "explain", "find", "mentions", "passages", "plan", "tune", "unique"]
 
 
 def find(source: Any, settings: Settings, finding: Finding, running: Running) -> Found:
@@ -139,6 +145,75 @@ def mentions(source: Any, reading: Reading) -> Mentions:
     rows = (row for batch in batches for row in batch.select(["id", "text"]).to_pylist())
     groups = differing_in_mentions((row["id"], row["text"]) for row in rows)
     return Mentions(groups=groups, skipped=skipped.table(), skipped_count=len(skipped))
+
+
+def passages(
+    source: Any,
+    against: Any = None,
+    ignore: Any = None,
+    *,
+    settings: PassageSettings,
+    running: Running,
+) -> Passages:
+    """Find the passages that documents share, and where they stand.
+
+    The source is anything that `find` takes. All its documents are compared with each other; with
+    `against`, another source, only documents of the one with documents of the other. What stands
+    in the documents of `ignore`, a source too, is left out. Runs on one machine.
+    """
+    from nearly.passage.reading import corpus_of, read
+    from nearly.passage.result import tables
+    from nearly.passage.search import search
+
+    if engine_name(source, running) != "local":
+        raise SettingsError(
+            "passages are found on one machine; leave engine and master out, and of a Spark "
+            "DataFrame give frame.toArrow()"
+        )
+    if running.memory is not None:
+        raise SettingsError("passages are found with all texts in memory; leave memory out")
+    progress = running.progress or Silence()
+    skipped = skipped_records(running)
+    progress.stage("reading", None)
+    opened_source = reopened(source, running)
+    one = read(opened_source, skipped, settings.group)
+    opened_other = None if against is None else reopened(against, running)
+    other = None if opened_other is None else read(opened_other, skipped, settings.group)
+    left_out = replace(running, id=None, text=None, glob=None, lines=False)
+    ignored = [] if ignore is None else [read(reopened(ignore, left_out), skipped, None)]
+    corpus = corpus_of(one, other, ignored[0].texts if ignored else one.texts.slice(0, 0))
+    progress.stage("passages", None)
+    found, places = search(corpus, settings, running.threads or os.cpu_count() or 1)
+    return Passages(
+        **tables(
+            found,
+            places,
+            one.ids + (other.ids if other else []),
+            one.id_type if other is None or one.id_type == other.id_type else pa.string(),
+            pc.utf8_length(corpus.texts).to_pylist(),
+            listed=len(one.ids),
+        ),
+        skipped=skipped.table(),
+        skipped_count=len(skipped),
+        settings=settings,
+        read_texts=_reader(opened_source, opened_other),
+    )
+
+
+def _reader(*sources: Any) -> Callable[[Iterable[Any]], Mapping[Any, str]]:
+    """Looks texts up in the sources, which are read again."""
+
+    def texts(ids: Iterable[Any]) -> Mapping[Any, str]:
+        wanted = set(ids)
+        found: dict[Any, str] = {}
+        for source in sources:
+            for batch in [] if source is None else source.documents(Skipped(strict=False)):
+                for row in batch.select(["id", "text"]).to_pylist():
+                    if row["id"] in wanted:
+                        found.setdefault(row["id"], row["text"])
+        return found
+
+    return texts
 
 
 def tune(source: Any = None, *, settings: Settings, tuning: Tuning, running: Running) -> Advice:

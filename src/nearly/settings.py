@@ -25,11 +25,13 @@ __all__ = [
     "Keeping",
     "Method",
     "Order",
+    "PassageSettings",
     "Rearrangement",
     "Scheme",
     "Settings",
     "SignatureSettings",
     "Spacing",
+    "Stems",
     "TextSettings",
     "UniqueSettings",
     "Unit",
@@ -47,6 +49,7 @@ Method = Literal["auto", "exact", "lsh"]
 Whole = Literal["line", "paragraph"]
 Rearrangement = Literal["functions", "permutations"]
 Order = Literal["appearance", "sorted"]
+Stems = Literal["english", "none"]
 
 AUTO: Final = "auto"
 LONGEST_SHINGLE = 1_000
@@ -297,6 +300,61 @@ class ExplainSettings:
             raise SettingsError(
                 "functions and permutations were given; rearrange the rows by one of them"
             )
+
+
+#: The shortest passage that says anything, and the usual one, by unit.
+SHORTEST_PASSAGE: Final = {"word": 4, "char": 20}
+USUAL_PASSAGE: Final = {"word": 12, "char": 60}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassageSettings:
+    """What counts as a shared passage."""
+
+    least: int | None = setting(
+        None, "Find every verbatim run of at least this many units; 12 words or 60 characters."
+    )
+    unit: Unit = setting("word", "Count words or characters.")
+    case: Case = setting("fold", "Fold upper and lower case, or keep them apart.")
+    accents: Keeping = setting("keep", "Keep or drop accents and other marks on letters.")
+    form: Form = setting("NFC", "Unicode normal form of the texts.")
+    verbatim: bool = setting(False, "Find verbatim runs only, no edited passages.")
+    stems: Stems = setting("english", "Compare edited passages by English stems, or by words.")
+    group: str | None = setting(
+        None, "Column, or folder, whose documents are not compared with each other."
+    )
+    common: float | None = setting(
+        None, "Leave out text that stands in at least this percentage of the documents."
+    )
+    crowd: int = setting(
+        10, "Report a run that stands in more places than this once, with all its places."
+    )
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        shortest = SHORTEST_PASSAGE[self.unit]
+        if self.least is not None and not (_is_whole(self.least) and self.least >= shortest):
+            raise SettingsError(
+                f"least is {self.least!r}; runs of fewer than {shortest} {self.unit}s stand "
+                f"everywhere: give a whole number from {shortest} on, for example "
+                f"{USUAL_PASSAGE[self.unit]}"
+            )
+        if self.common is not None and not (_is_number(self.common) and 0 < self.common <= 100):
+            raise SettingsError(
+                f"common is {self.common!r}; give a percentage above 0 and at most 100, such as 20"
+            )
+        if not (_is_whole(self.crowd) and self.crowd >= 2):
+            raise SettingsError(f"crowd is {self.crowd!r}; give a whole number of at least 2")
+
+    @property
+    def shortest(self) -> int:
+        """The shortest run of units that is found."""
+        return self.least or USUAL_PASSAGE[self.unit]
+
+    @property
+    def text(self) -> TextSettings:
+        """How one unit is normalised."""
+        return TextSettings(unit="char", k=1, case=self.case, accents=self.accents, form=self.form)
 
 
 #: What `raw` switches off, and the value that is "off".

@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "dedup": "Write a clean copy of a table, or a plan for a folder.",
     "apply": "Show or carry out the plan for a folder.",
     "unique": "Drop copies from a stream, in fixed memory.",
+    "passages": "Find the passages that documents share.",
     "compare": "Show how two text files differ.",
     "tune": "Choose bands and rows, and predict what they find and cost.",
     "evaluate": "Measure precision and recall against a labelled truth.",

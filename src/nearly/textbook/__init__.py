@@ -1,7 +1,8 @@
 """The algorithms as plainly as Python can say them: for learners, and the oracle of the tests.
 
 `paper` has those of the source documents, `bloom` Bloom filters, `normalisation` the text that
-shingles are cut from, `signature` the signature of nearly itself, bit by bit.
+shingles are cut from, `signature` the signature of nearly itself, bit by bit, `passage` the runs
+that two texts share.
 """
 
 from nearly.textbook.bloom import PlainBloomFilter, bloom_steps, number_key
@@ -34,6 +35,7 @@ from nearly.textbook.paper import (
     too_common,
     words,
 )
+from nearly.textbook.passage import maximal_runs
 
 __all__ = [
     "WHITE_SPACE",
@@ -55,6 +57,7 @@ __all__ = [
     "jaccard",
     "jaccard_distance",
     "leaders",
+    "maximal_runs",
     "minhash",
     "norm_distance",
     "normalise",

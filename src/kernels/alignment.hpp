@@ -1,0 +1,301 @@
+// Which passages of two documents say the same in nearly the same words, and where they begin and end.
+//
+// Seeds are pairs of neighbouring stems, pairs of neighbouring content stems and content stems alone, each without
+// order. What occurs too often in the two documents to say anything is left out. Seeds that meet are cut apart
+// where the text between them is long; each heap is trimmed at both ends to where its evidence pays for the text it
+// covers, and kept if what it shares is rare enough.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "stop.hpp"
+
+namespace nearly::passages {
+
+struct Alignment {
+    std::uint32_t most_meetings;  // of one seed in the two documents
+    std::uint32_t gap;            // characters between seeds of one passage
+    float least_density;          // shared words among all words, on the way to every end of a passage
+    float steadiness;             // the same, as a part of the density of the whole passage
+    float least_evidence;         // the summed rarity of the shared words of a passage
+    float least_scrap;            // the same, of a part of a passage that sums up a long one
+    float least_condensed;        // the same, of all parts of such a passage
+    std::uint32_t fewest_scraps;
+    float widening;               // the long side has so many times the characters of the short one, or more
+    float greatest_scrap;         // a part with more of the evidence than this stands for itself
+    std::uint32_t reach;          // characters between the parts, on the short side
+    std::uint32_t snap;           // characters from an end of a passage to the end of a sentence
+};
+
+// The words of a document: numbers of their stems, how rare they are (0: says nothing alone), and where they stand.
+struct Words {
+    std::span<const std::uint32_t> stems;
+    std::span<const float> rarities;
+    std::span<const std::uint32_t> starts, ends;
+    std::span<const std::uint8_t> begins;  // whether a sentence begins with the word
+
+    std::size_t size() const { return stems.size(); }
+};
+
+// Words [a, a_end) of one document and [b, b_end) of the other.
+struct Aligned {
+    std::uint32_t a, a_end, b, b_end;
+    float evidence;
+};
+
+class Aligner {
+  public:
+    explicit Aligner(const Alignment &settings) : settings_(settings) {}
+
+    std::vector<Aligned> operator()(const Words &a, const Words &b) {
+        a_ = &a, b_ = &b;
+        found_.clear();
+        condensed_.clear();
+        seed(a, seeds_a_);
+        seed(b, seeds_b_);
+        meet();
+        covered_a_.assign(a.size(), 0);
+        covered_b_.assign(b.size(), 0);
+        split(0, meetings_.size(), true, false);
+        condense(true);
+        condense(false);
+        std::erase_if(found_, [&](const Aligned &each) {
+            return each.evidence < settings_.least_evidence ||
+                   std::ranges::any_of(condensed_, [&](const Aligned &all) { return overlap(each, all); });
+        });
+        found_.insert(found_.end(), condensed_.begin(), condensed_.end());
+        found_ = apart(found_, &Aligned::a, &Aligned::a_end);
+        std::ranges::sort(found_, {}, &Aligned::a);
+        for (Aligned &each : found_) {
+            std::tie(each.a, each.a_end) = snapped(a, each.a, each.a_end);
+            std::tie(each.b, each.b_end) = snapped(b, each.b, each.b_end);
+        }
+        return found_;
+    }
+
+  private:
+    struct Seed {
+        std::uint64_t key;
+        std::uint32_t first, last;  // words
+    };
+    struct Meeting {
+        std::uint32_t a, a_last, b, b_last;  // words
+    };
+
+    Alignment settings_;
+    const Words *a_ = nullptr, *b_ = nullptr;
+    std::vector<Seed> seeds_a_, seeds_b_;
+    std::vector<Meeting> meetings_;
+    std::vector<std::uint8_t> covered_a_, covered_b_;
+    std::vector<Aligned> found_, condensed_;
+    Stop stop_;
+
+    static std::uint64_t both(std::uint32_t x, std::uint32_t y, std::uint64_t kind) {
+        return kind << 62 | std::uint64_t{std::min(x, y) & 0x7FFFFFFF} << 31 | (std::max(x, y) & 0x7FFFFFFF);
+    }
+
+    void seed(const Words &words, std::vector<Seed> &seeds) {
+        seeds.clear();
+        stop_.check(100 * words.size());
+        std::uint32_t content = 0;
+        bool has_content = false;
+        for (std::uint32_t i = 0; i < words.size(); ++i) {
+            if (i > 0) seeds.push_back({both(words.stems[i - 1], words.stems[i], 0), i - 1, i});
+            if (words.rarities[i] <= 0) continue;
+            seeds.push_back({both(0, words.stems[i], 2), i, i});
+            if (has_content) seeds.push_back({both(words.stems[content], words.stems[i], 1), content, i});
+            content = i, has_content = true;
+        }
+        std::ranges::sort(seeds, [](const Seed &x, const Seed &y) {
+            return x.key != y.key ? x.key < y.key : x.first < y.first;
+        });
+    }
+
+    static std::size_t end_of_key(const std::vector<Seed> &seeds, std::size_t i) {
+        std::size_t end = i + 1;
+        while (end < seeds.size() && seeds[end].key == seeds[i].key) ++end;
+        return end;
+    }
+
+    void meet() {
+        meetings_.clear();
+        for (std::size_t i = 0, j = 0; i < seeds_a_.size() && j < seeds_b_.size();) {
+            if (seeds_a_[i].key < seeds_b_[j].key) { ++i; continue; }
+            if (seeds_b_[j].key < seeds_a_[i].key) { ++j; continue; }
+            const std::size_t i_end = end_of_key(seeds_a_, i), j_end = end_of_key(seeds_b_, j);
+            if ((i_end - i) * (j_end - j) <= settings_.most_meetings)
+                for (std::size_t x = i; x < i_end; ++x)
+                    for (std::size_t y = j; y < j_end; ++y)
+                        meetings_.push_back({seeds_a_[x].first, seeds_a_[x].last, seeds_b_[y].first, seeds_b_[y].last});
+            i = i_end, j = j_end;
+        }
+    }
+
+    // Cuts the meetings [from, to) where the text of one side has a gap, then where the other has, until none has.
+    void split(std::size_t from, std::size_t to, bool by_a, bool is_whole) {
+        stop_.check(50 * (to - from));
+        const auto begin = meetings_.begin();
+        if (by_a)
+            std::sort(begin + from, begin + to, [](const Meeting &x, const Meeting &y) {
+                return x.a != y.a ? x.a < y.a : x.b < y.b;
+            });
+        else
+            std::sort(begin + from, begin + to, [](const Meeting &x, const Meeting &y) {
+                return x.b != y.b ? x.b < y.b : x.a < y.a;
+            });
+        const Words &words = by_a ? *a_ : *b_;
+        std::size_t start = from;
+        std::uint32_t reached = 0;
+        for (std::size_t i = from; i < to; ++i) {
+            const std::uint32_t first = by_a ? meetings_[i].a : meetings_[i].b;
+            const std::uint32_t last = by_a ? meetings_[i].a_last : meetings_[i].b_last;
+            if (i > start && words.starts[first] > reached && words.starts[first] - reached > settings_.gap) {
+                split(start, i, !by_a, false);
+                start = i;
+                reached = 0;
+            }
+            reached = std::max(reached, words.ends[last]);
+        }
+        if (start == from && is_whole) return settle(from, to);
+        if (start < to) split(start, to, !by_a, start == from);
+    }
+
+    // The stretch of a side whose shared words pay most for those that the other side does not have.
+    std::pair<std::uint32_t, std::uint32_t> best_stretch(const std::vector<std::uint8_t> &covered, std::uint32_t first,
+                                                         std::uint32_t last, float density) const {
+        float sum = 0, best = 0;
+        std::uint32_t start = first, from = first, to = first;
+        for (std::uint32_t i = first; i <= last; ++i) {
+            sum += float(covered[i]) - density;
+            if (sum <= 0) sum = 0, start = i + 1;
+            else if (sum > best) best = sum, from = start, to = i + 1;
+        }
+        return {from, to};
+    }
+
+    std::pair<std::uint32_t, std::uint32_t> trimmed(const std::vector<std::uint8_t> &covered, std::uint32_t first, std::uint32_t last) const {
+        auto [from, to] = best_stretch(covered, first, last, settings_.least_density);
+        if (from == to) return {from, to};
+        const float shared = std::count(covered.begin() + from, covered.begin() + to, 1);
+        const float density = std::max(settings_.least_density, settings_.steadiness * shared / (to - from));
+        return best_stretch(covered, from, to - 1, density);
+    }
+
+    struct Extent { std::uint32_t a, a_last, b, b_last; };
+
+    Extent cover(std::vector<Meeting> &heap) {
+        Extent extent{heap[0].a, 0, heap[0].b, 0};
+        for (const Meeting &m : heap) {
+            covered_a_[m.a] = covered_a_[m.a_last] = covered_b_[m.b] = covered_b_[m.b_last] = 1;
+            extent.a = std::min(extent.a, m.a), extent.a_last = std::max(extent.a_last, m.a_last);
+            extent.b = std::min(extent.b, m.b), extent.b_last = std::max(extent.b_last, m.b_last);
+        }
+        return extent;
+    }
+
+    void uncover(const Extent &e) {
+        std::fill(covered_a_.begin() + e.a, covered_a_.begin() + e.a_last + 1, 0);
+        std::fill(covered_b_.begin() + e.b, covered_b_.begin() + e.b_last + 1, 0);
+    }
+
+    // Trims a heap of meetings until both sides pay everywhere, and keeps it if it is evidence enough.
+    void settle(std::size_t from, std::size_t to) {
+        std::vector<Meeting> heap(meetings_.begin() + from, meetings_.begin() + to);
+        while (!heap.empty()) {
+            const Extent extent = cover(heap);
+            const auto [a, a_end] = trimmed(covered_a_, extent.a, extent.a_last);
+            const auto [b, b_end] = trimmed(covered_b_, extent.b, extent.b_last);
+            const std::size_t before = heap.size();
+            std::erase_if(heap, [&](const Meeting &m) { return m.a < a || m.a_last >= a_end || m.b < b || m.b_last >= b_end; });
+            if (heap.size() == before && a < a_end && b < b_end) {
+                const float evidence = std::min(summed(*a_, covered_a_, a, a_end), summed(*b_, covered_b_, b, b_end));
+                if (evidence >= settings_.least_scrap) found_.push_back({a, a_end, b, b_end, evidence});
+                return uncover(extent);
+            }
+            uncover(extent);
+        }
+    }
+
+    static float summed(const Words &words, const std::vector<std::uint8_t> &covered, std::uint32_t from, std::uint32_t to) {
+        float sum = 0;
+        for (std::uint32_t i = from; i < to; ++i) sum += covered[i] ? words.rarities[i] : 0;
+        return sum;
+    }
+
+    // A few sentences that sum up a long text: scraps that lie close together on one side only become one passage.
+    void condense(bool by_a) {
+        const auto first = by_a ? &Aligned::a : &Aligned::b;
+        const auto end = by_a ? &Aligned::a_end : &Aligned::b_end;
+        const Words &words = by_a ? *a_ : *b_;
+        std::vector<Aligned> scraps = apart(found_, first, end);
+        std::ranges::sort(scraps, {}, first);
+        std::vector<Aligned> heap;
+        for (const Aligned &scrap : scraps) {
+            const bool is_near = heap.empty() || words.starts[scrap.*first] - words.ends[heap.back().*end - 1] <= settings_.reach;
+            if (!is_near) join(heap, by_a);
+            if (!is_near) heap.clear();
+            heap.push_back(scrap);
+        }
+        join(heap, by_a);
+    }
+
+    void join(const std::vector<Aligned> &heap, bool by_a) {
+        if (heap.size() < settings_.fewest_scraps) return;
+        Aligned all = heap[0];
+        float most = all.evidence;
+        for (const Aligned &each : std::span(heap).subspan(1)) {
+            all = {std::min(all.a, each.a), std::max(all.a_end, each.a_end), std::min(all.b, each.b),
+                   std::max(all.b_end, each.b_end), all.evidence + each.evidence};
+            most = std::max(most, each.evidence);
+        }
+        const float a = a_->ends[all.a_end - 1] - a_->starts[all.a], b = b_->ends[all.b_end - 1] - b_->starts[all.b];
+        const bool is_condensed = by_a ? b > settings_.widening * a : a > settings_.widening * b;
+        if (is_condensed && all.evidence >= settings_.least_condensed && most < settings_.greatest_scrap * all.evidence) condensed_.push_back(all);
+    }
+
+    static bool overlap(const Aligned &x, const Aligned &y) {
+        return x.a < y.a_end && y.a < x.a_end && x.b < y.b_end && y.b < x.b_end;
+    }
+
+    // From the sentence on that begins nearest, to the one that ends nearest, where these are near enough.
+    std::pair<std::uint32_t, std::uint32_t> snapped(const Words &words, std::uint32_t from, std::uint32_t end) const {
+        const auto is_border = [&](std::uint32_t i) { return i == 0 || i == words.size() || words.begins[i]; };
+        const auto place = [&](std::uint32_t i) { return i < words.size() ? words.starts[i] : words.ends[i - 1]; };
+        const auto nearest = [&](std::uint32_t at, std::uint32_t least, std::uint32_t most) {
+            for (std::uint32_t low = at, high = at;;) {
+                const bool has_low = low > least && place(at) - place(low - 1) <= settings_.snap;
+                const bool has_high = high < most && place(high + 1) - place(at) <= settings_.snap;
+                if (is_border(low)) return low;
+                if (is_border(high)) return high;
+                if (!has_low && !has_high) return at;
+                const bool goes_low = has_low && (!has_high || place(at) - place(low - 1) <= place(high + 1) - place(at));
+                goes_low ? --low : ++high;
+            }
+        };
+        const auto size = static_cast<std::uint32_t>(words.size());
+        return {nearest(from, 0, end - 1), nearest(end, from + 1, size)};
+    }
+
+    // Of two passages that overlap in a document, the one with more evidence stays.
+    static std::vector<Aligned> apart(std::vector<Aligned> found, std::uint32_t Aligned::*first, std::uint32_t Aligned::*end) {
+        std::ranges::sort(found, [](const Aligned &x, const Aligned &y) {
+            return x.evidence != y.evidence ? x.evidence > y.evidence : x.a != y.a ? x.a < y.a : x.b < y.b;
+        });
+        std::vector<Aligned> kept;
+        for (const Aligned &each : found) {
+            const bool is_free = std::ranges::none_of(kept, [&](const Aligned &other) {
+                return each.*first < other.*end && other.*first < each.*end;
+            });
+            if (is_free) kept.push_back(each);
+        }
+        return kept;
+    }
+};
+
+}  // namespace nearly::passages

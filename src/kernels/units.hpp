@@ -1,0 +1,139 @@
+// The words or characters of a text, each with its place in the text as it was given.
+//
+// A unit is known by the hash of its normalised form. Plain ASCII is normalised here; every other unit is known by the
+// hash of its own bytes, and collected once, so that the caller can say what its normalised form is.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "hashing.hpp"
+#include "stop.hpp"
+#include "unicode_text.hpp"
+
+namespace nearly::passages {
+
+struct Cut {
+    bool words;     // or characters, each with the marks that follow it
+    bool folds;     // ASCII letters to lower case
+    bool collects;  // every different unit, not only those beyond ASCII
+};
+
+struct Units {
+    std::vector<std::uint64_t> hashes;
+    std::vector<std::uint32_t> starts, ends;  // code points of the text
+    std::vector<std::uint8_t> begins;         // whether a sentence begins with the unit
+
+    std::vector<std::uint64_t> keys;  // hashes of the collected units
+    std::vector<std::uint8_t> texts;  // their bytes, one behind the other
+    std::vector<std::int64_t> text_ends{0};
+};
+
+class Cutter {
+  public:
+    static constexpr std::uint64_t PLAIN = 1, FOREIGN = 2;  // seeds: the two never meet by chance
+
+    Cutter(const Cut &cut, Units &units) : cut_(cut), units_(units) {
+        for (char32_t c = 0; c < 0x80; ++c) kinds_[c] = kind_of(c);
+    }
+
+    void document(std::span<const std::uint8_t> text) {
+        const std::uint8_t *at = text.data(), *const end = at + text.size();
+        std::uint32_t place = 0;
+        begins_ = true;
+        ended_ = false;
+        while (at < end) {
+            const std::uint8_t *const start = at;
+            const std::uint32_t first = place;
+            char32_t c = next(at, end, place);
+            const Kind kind = kind_at(c);
+            if (cut_.words && kind == OTHER) {
+                look_for_ending(c);
+                continue;
+            }
+            bool is_plain = c < 0x80;
+            for (const std::uint8_t *ahead = at; ahead < end; ahead = at) {
+                std::uint32_t further = place;
+                c = next(ahead, end, further);
+                if (!continues_unit(kind, kind_at(c))) break;
+                is_plain &= c < 0x80;
+                at = ahead, place = further;
+            }
+            add(start, at, is_plain, first, place);
+            if (!cut_.words && kind == SPACE) continue;
+            begins_ = ended_ = false;
+        }
+        stop_.check(10 * text.size());
+    }
+
+  private:
+    enum Kind : std::uint8_t { OTHER, WORD, ALONE, MARK, SPACE };
+
+    Cut cut_;
+    Units &units_;
+    std::array<Kind, 0x80> kinds_;
+    std::unordered_set<std::uint64_t> collected_;
+    std::vector<std::uint8_t> folded_;
+    bool begins_ = true, ended_ = false;
+    Stop stop_;
+
+    static char32_t next(const std::uint8_t *&at, const std::uint8_t *end, std::uint32_t &place) {
+        ++place;
+        return unicode::decode(at, end);
+    }
+
+    static Kind kind_of(char32_t c) {
+        const std::uint16_t traits = unicode::traits_of(c);
+        if (traits & unicode::space) return SPACE;
+        if (traits & unicode::mark) return MARK;
+        if (traits & unicode::stands_alone) return ALONE;
+        return traits & (unicode::letter | unicode::digit | unicode::number) ? WORD : OTHER;
+    }
+
+    Kind kind_at(char32_t c) const {
+        const Kind kind = c < 0x80 ? kinds_[c] : kind_of(c);
+        return cut_.words && kind == SPACE ? OTHER : kind;
+    }
+
+    bool continues_unit(Kind first, Kind next) const {
+        if (next == MARK) return true;
+        if (cut_.words) return first != ALONE && next == WORD;
+        return first == SPACE && next == SPACE;
+    }
+
+    // A sentence ends with its sign and white space behind it, or with its line.
+    void look_for_ending(char32_t c) {
+        if (c == '\n' || c == 0x3002 || c == 0xFF01 || c == 0xFF1F || c == 0x2029) begins_ = true;
+        else if (c == '.' || c == '!' || c == '?' || c == 0x2026) ended_ = true;
+        else if (ended_ && (unicode::traits_of(c) & unicode::space)) begins_ = true;
+    }
+
+    void add(const std::uint8_t *start, const std::uint8_t *end, bool is_plain, std::uint32_t first, std::uint32_t last) {
+        std::span<const std::uint8_t> bytes{start, end};
+        if (is_plain) bytes = plain(bytes);
+        const std::uint64_t hash = hash_bytes(is_plain ? PLAIN : FOREIGN, bytes.data(), bytes.size());
+        units_.hashes.push_back(hash);
+        units_.starts.push_back(first);
+        units_.ends.push_back(last);
+        units_.begins.push_back(begins_);
+        if ((cut_.collects || !is_plain) && collected_.insert(hash).second) {
+            units_.keys.push_back(hash);
+            units_.texts.insert(units_.texts.end(), bytes.begin(), bytes.end());
+            units_.text_ends.push_back(static_cast<std::int64_t>(units_.texts.size()));
+        }
+    }
+
+    std::span<const std::uint8_t> plain(std::span<const std::uint8_t> bytes) {
+        folded_.assign(bytes.begin(), bytes.end());
+        if (!cut_.words && kinds_[folded_[0]] == SPACE) folded_.assign(1, ' ');
+        if (cut_.folds)
+            for (std::uint8_t &byte : folded_) byte += byte >= 'A' && byte <= 'Z' ? 'a' - 'A' : 0;
+        return folded_;
+    }
+};
+
+}  // namespace nearly::passages

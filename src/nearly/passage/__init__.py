@@ -1,0 +1,1 @@
+"""Pieces that documents share: where they stand, and how alike they are."""
