@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from nearly import _kernels
+from nearly.passage import edited
 
 TEXT = np.full(60_000_000, ord("a"), np.uint8)
 OFFSETS = np.array([0, len(TEXT)])
@@ -27,11 +28,31 @@ NORMALISE = {
     "stop_words": "",
 }
 
+UNITS = np.zeros(6_000_000, np.uint64)
+WHO = np.array([0], np.uint32)
+HALF = np.arange(3_000_000, dtype=np.uint32)
+ALIGNMENT = _kernels.Alignment(**edited.ALIGNMENT)
+
+
+def align() -> object:
+    rarities, begins = np.ones(len(HALF), np.float32), np.zeros(len(HALF), np.uint8)
+    ends = np.array([0, len(HALF)])
+    return _kernels.align(ends, HALF, rarities, HALF, HALF + 1, begins, WHO, WHO, ALIGNMENT)
+
+
 LOOPS: dict[str, Callable[[], object]] = {
     "sign": lambda: _kernels.sign(OFFSETS, TEXT, "char", 9, 1, "independent", 32, 8),
     "shingle_sets": lambda: _kernels.shingle_sets(OFFSETS, TEXT, "char", 9, 1),
     "normalise": lambda: _kernels.normalise(OFFSETS, TEXT, **NORMALISE),
     "settled": lambda: _kernels.settled(OFFSETS, TEXT, "NFC"),
+    "cut_units": lambda: _kernels.cut_units(OFFSETS, TEXT, True, True, True),
+    "shared_runs": lambda: _kernels.shared_runs(
+        np.array([0, len(UNITS)]), UNITS, WHO, WHO, False, 6, 7, 10
+    ),
+    "rare_pairs": lambda: _kernels.rare_pairs(
+        np.array([0, len(UNITS)]), UNITS, WHO, WHO, False, 3, 8, 5
+    ),
+    "align": align,
 }
 
 
@@ -85,6 +106,7 @@ PROBE = """
 import resource
 import numpy as np
 from nearly import _kernels
+from nearly.passage import edited
 text = np.random.default_rng(1).integers(97, 123, {size}, dtype=np.uint8)
 offsets = np.array([0, len(text)])
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()

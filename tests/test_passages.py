@@ -166,6 +166,17 @@ def test_text_in_a_hundred_documents_is_reported_once_and_named() -> None:
     assert all(texts[row["id"]][row["start"] : row["end"]] in SENTENCE for row in rows)
 
 
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_what_one_document_repeats_or_one_side_alone_has_is_not_shared(one_sided: bool) -> None:
+    units = cut(string_array([f"{SENTENCE}. " * 30, "another text", SENTENCE]), SETTINGS)
+    alone, together = np.array([0, 1, 0], np.uint32), everyone(3)
+    groups, sides = (together, alone) if one_sided else (alone, together)
+    who = {"one_sided": one_sided, "least": 12, "crowd": 10}
+    assert not any(map(len, shared_runs(units, groups, sides, **who)))
+    _, places = shared_runs(units, together, together, **who)
+    assert set(places[:, 1].tolist()) == {0, 2}
+
+
 def test_only_documents_of_different_sides_and_groups_are_compared(tmp_path: Path) -> None:
     texts = {"a": SENTENCE, "b": SENTENCE}
     found = nearly.passages(texts, {"x": SENTENCE + " more"})

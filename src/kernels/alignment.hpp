@@ -102,7 +102,7 @@ class Aligner {
 
     void seed(const Words &words, std::vector<Seed> &seeds) {
         seeds.clear();
-        stop_.check(100 * words.size());
+        stop_.check(20 * words.size());
         std::uint32_t content = 0;
         bool has_content = false;
         for (std::uint32_t i = 0; i < words.size(); ++i) {
@@ -112,7 +112,8 @@ class Aligner {
             if (has_content) seeds.push_back({both(words.stems[content], words.stems[i], 1), content, i});
             content = i, has_content = true;
         }
-        std::ranges::sort(seeds, [](const Seed &x, const Seed &y) {
+        std::ranges::sort(seeds, [&](const Seed &x, const Seed &y) {
+            stop_.check(5);
             return x.key != y.key ? x.key < y.key : x.first < y.first;
         });
     }
@@ -129,10 +130,13 @@ class Aligner {
             if (seeds_a_[i].key < seeds_b_[j].key) { ++i; continue; }
             if (seeds_b_[j].key < seeds_a_[i].key) { ++j; continue; }
             const std::size_t i_end = end_of_key(seeds_a_, i), j_end = end_of_key(seeds_b_, j);
+            stop_.check(10 * (i_end - i + j_end - j));
             if ((i_end - i) * (j_end - j) <= settings_.most_meetings)
-                for (std::size_t x = i; x < i_end; ++x)
+                for (std::size_t x = i; x < i_end; ++x) {
+                    stop_.check(5 * (j_end - j));
                     for (std::size_t y = j; y < j_end; ++y)
                         meetings_.push_back({seeds_a_[x].first, seeds_a_[x].last, seeds_b_[y].first, seeds_b_[y].last});
+                }
             i = i_end, j = j_end;
         }
     }
@@ -209,6 +213,7 @@ class Aligner {
         std::vector<Meeting> heap(meetings_.begin() + from, meetings_.begin() + to);
         while (!heap.empty()) {
             const Extent extent = cover(heap);
+            stop_.check(10 * (heap.size() + extent.a_last - extent.a + extent.b_last - extent.b));
             const auto [a, a_end] = trimmed(covered_a_, extent.a, extent.a_last);
             const auto [b, b_end] = trimmed(covered_b_, extent.b, extent.b_last);
             const std::size_t before = heap.size();
@@ -246,7 +251,7 @@ class Aligner {
     }
 
     void join(const std::vector<Aligned> &heap, bool by_a) {
-        if (heap.size() < settings_.fewest_scraps) return;
+        if (heap.empty() || heap.size() < settings_.fewest_scraps) return;
         Aligned all = heap[0];
         float most = all.evidence;
         for (const Aligned &each : std::span(heap).subspan(1)) {
@@ -279,16 +284,18 @@ class Aligner {
             }
         };
         const auto size = static_cast<std::uint32_t>(words.size());
-        return {nearest(from, 0, end - 1), nearest(end, from + 1, size)};
+        const std::uint32_t start = nearest(from, 0, end - 1);
+        return {start, nearest(end, start + 1, size)};  // both may be near the same border
     }
 
     // Of two passages that overlap in a document, the one with more evidence stays.
-    static std::vector<Aligned> apart(std::vector<Aligned> found, std::uint32_t Aligned::*first, std::uint32_t Aligned::*end) {
+    std::vector<Aligned> apart(std::vector<Aligned> found, std::uint32_t Aligned::*first, std::uint32_t Aligned::*end) {
         std::ranges::sort(found, [](const Aligned &x, const Aligned &y) {
             return x.evidence != y.evidence ? x.evidence > y.evidence : x.a != y.a ? x.a < y.a : x.b < y.b;
         });
         std::vector<Aligned> kept;
         for (const Aligned &each : found) {
+            stop_.check(2 * kept.size());
             const bool is_free = std::ranges::none_of(kept, [&](const Aligned &other) {
                 return each.*first < other.*end && other.*first < each.*end;
             });

@@ -25,10 +25,10 @@ class RarePairs {
 
     // Numbers of both documents, a below b, in one word; in order.
     std::vector<std::uint64_t> operator()() {
+        if (rarity_.k > corpus_.units.size()) return {};
         collect();
         std::vector<std::uint64_t> meetings = meet();
-        std::ranges::sort(meetings);
-        stop_.check(50 * meetings.size());
+        std::ranges::sort(meetings, [&](std::uint64_t x, std::uint64_t y) { return stop_.check(5), x < y; });
         std::vector<std::uint64_t> pairs;
         for (std::size_t i = 0, end; i < meetings.size(); i = end) {
             for (end = i; end < meetings.size() && meetings[end] == meetings[i];) ++end;
@@ -53,9 +53,9 @@ class RarePairs {
         for (std::size_t i = 1; i < rarity_.k; ++i) leading *= WORD_BASE;
         for (std::size_t document = 0; document < corpus_.size(); ++document) {
             const auto units = corpus_[document];
-            stop_.check(3 * units.size());
             std::uint64_t rolled = 0;
             for (std::size_t i = 0; i < units.size(); ++i) {
+                stop_.check(5);
                 if (i >= rarity_.k) rolled -= units[i - rarity_.k] * leading;
                 rolled = rolled * WORD_BASE + units[i];
                 if (i + 1 >= rarity_.k) take(mix(rolled), static_cast<std::uint32_t>(document));
@@ -77,10 +77,10 @@ class RarePairs {
             const std::size_t slot = hash & (slots - 1);
             if (again[slot / 64] >> (slot % 64) & 1) grams_.push_back({hash, document});
         });
-        std::ranges::sort(grams_, [](const Gram &x, const Gram &y) {
+        std::ranges::sort(grams_, [&](const Gram &x, const Gram &y) {
+            stop_.check(5);
             return x.hash != y.hash ? x.hash < y.hash : x.document < y.document;
         });
-        stop_.check(100 * grams_.size());
     }
 
     std::vector<std::uint64_t> meet() {
@@ -92,11 +92,12 @@ class RarePairs {
             for (; i < grams_.size() && grams_[i].hash == hash; ++i)
                 if (documents.empty() || documents.back() != grams_[i].document) documents.push_back(grams_[i].document);
             if (documents.size() > rarity_.most_documents) continue;
-            stop_.check(documents.size() * documents.size());
-            for (std::size_t x = 0; x < documents.size(); ++x)
+            for (std::size_t x = 0; x < documents.size(); ++x) {
+                stop_.check(2 * documents.size());
                 for (std::size_t y = x + 1; y < documents.size(); ++y)
                     if (corpus_.compares(documents[x], documents[y]))
                         meetings.push_back(std::uint64_t{documents[x]} << 32 | documents[y]);
+            }
         }
         return meetings;
     }

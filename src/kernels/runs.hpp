@@ -67,7 +67,7 @@ class RunFinder {
             for (std::size_t x = i; x < end; ++x)
                 for (std::size_t y = x + 1; y < end; ++y) extend(order_[x], order_[y], found);
         }
-        std::ranges::sort(found);
+        std::ranges::sort(found, [&](const Run &x, const Run &y) { return stop_.check(5), x < y; });
         const auto repeated = std::ranges::unique(found);
         found.erase(repeated.begin(), repeated.end());
         return found;
@@ -108,13 +108,13 @@ class RunFinder {
         const auto units = corpus_[document];
         if (units.size() < winnowing_.k) return;
         roll(units);
-        stop_.check(10 * units.size());
         queue_.clear();
         std::size_t head = 0, last = ~std::size_t{0};
         for (std::size_t i = 0; i < hashes_.size(); ++i) {
+            stop_.check(5);
             while (queue_.size() > head && hashes_[queue_.back()] >= hashes_[i]) queue_.pop_back();
             queue_.push_back(i);
-            if (queue_[head] + winnowing_.window <= i) ++head;
+            if (i - queue_[head] >= winnowing_.window) ++head;
             const bool is_full = i + 1 >= winnowing_.window;
             if (is_full && queue_[head] != last) {
                 last = queue_[head];
@@ -128,6 +128,7 @@ class RunFinder {
         for (std::size_t i = 1; i < winnowing_.k; ++i) leading *= WORD_BASE;
         hashes_.resize(units.size() - winnowing_.k + 1);
         for (std::size_t i = 0; i < units.size(); ++i) {
+            stop_.check(5);
             if (i >= winnowing_.k) rolled -= units[i - winnowing_.k] * leading;
             rolled = rolled * WORD_BASE + units[i];
             if (i + 1 >= winnowing_.k) hashes_[i + 1 - winnowing_.k] = mix(rolled);
@@ -139,18 +140,31 @@ class RunFinder {
         std::vector<std::uint8_t> counts(std::bit_ceil(4 * chosen_.size() + 64));
         const std::size_t mask = counts.size() - 1;
         for (const Chosen &each : chosen_) counts[each.hash & mask] += counts[each.hash & mask] < 2;
+        stop_.check(10 * chosen_.size());
         for (std::uint32_t i = 0; i < chosen_.size(); ++i)
             if (counts[chosen_[i].hash & mask] > 1) order_.push_back(i);
-        stop_.check(200 * order_.size());
         std::ranges::sort(order_, [&](std::uint32_t x, std::uint32_t y) {
+            stop_.check(5);
             return chosen_[x].hash != chosen_[y].hash ? chosen_[x].hash < chosen_[y].hash : x < y;
         });
         is_crowded_.assign(chosen_.size(), 0);
         for (std::size_t i = 0, end; i < order_.size(); i = end) {
             end = end_of_group(i);
-            if (end - i > winnowing_.crowd)
+            if (end - i > winnowing_.crowd && is_shared(i, end))
                 for (std::size_t j = i; j < end; ++j) is_crowded_[order_[j]] = 1;
         }
+    }
+
+    // Whether any two of these places are of documents that are compared. If one place differs from the first in its
+    // group and one in its side, then two of the three differ in both.
+    bool is_shared(std::size_t from, std::size_t end) const {
+        const auto differs = [&](std::span<const std::uint32_t> numbers) {
+            const auto number = [&](std::size_t i) { return numbers[chosen_[order_[i]].document]; };
+            for (std::size_t i = from + 1; i < end; ++i)
+                if (number(i) != number(from)) return true;
+            return false;
+        };
+        return differs(corpus_.groups) && (!corpus_.one_sided || differs(corpus_.sides));
     }
 
     std::size_t end_of_group(std::size_t i) const {
@@ -160,13 +174,14 @@ class RunFinder {
     }
 
     // Whether an earlier meeting of the two documents reaches this one, and is extended over it.
-    bool is_reached(std::uint32_t x, std::uint32_t y) const {
+    bool is_reached(std::uint32_t x, std::uint32_t y) {
         const auto a = corpus_[chosen_[x].document], b = corpus_[chosen_[y].document];
         while (x > 0 && y > 0) {
             const Chosen &here = chosen_[x], &there = chosen_[y], &before = chosen_[x - 1], &opposite = chosen_[y - 1];
             if (before.document != here.document || opposite.document != there.document) return false;
             if (before.hash != opposite.hash || here.place - before.place != there.place - opposite.place) return false;
             const auto from = a.begin() + before.place, to = a.begin() + here.place;
+            stop_.check(10 + here.place - before.place);
             if (!std::equal(from, to, b.begin() + opposite.place)) return false;
             if (!is_crowded_[x - 1]) return true;
             --x, --y;
@@ -176,6 +191,7 @@ class RunFinder {
 
     void extend(std::uint32_t x, std::uint32_t y, std::vector<Run> &found) {
         const Chosen &here = chosen_[x], &there = chosen_[y];
+        stop_.check(5);
         if (!corpus_.compares(here.document, there.document) || is_reached(x, y)) return;
         const auto a = corpus_[here.document], b = corpus_[there.document];
         std::uint32_t i = here.place, j = there.place, length = 0;
@@ -190,7 +206,7 @@ class RunFinder {
         std::vector<std::uint32_t> kinds(chosen_.size(), 0), counts;
         for (std::size_t i = 0, end; i < order_.size(); i = end) {
             end = end_of_group(i);
-            if (end - i <= winnowing_.crowd) continue;
+            if (!is_crowded_[order_[i]]) continue;
             for (std::size_t j = i; j < end; ++j) kinds[order_[j]] = static_cast<std::uint32_t>(counts.size());
             counts.push_back(static_cast<std::uint32_t>(end - i));
         }
@@ -204,6 +220,7 @@ class RunFinder {
         for (std::size_t i = 1; i < chosen_.size(); ++i) {
             if (!is_crowded_[i] || !is_crowded_[i - 1] || chosen_[i].document != chosen_[i - 1].document) continue;
             const std::uint32_t before = kinds[i - 1], after = kinds[i];
+            stop_.check(50);
             const std::uint32_t seen = ++together[std::uint64_t{before} << 32 | after];
             if (2 * std::uint64_t{seen} >= std::max(counts[before], counts[after])) {
                 const std::uint32_t one = root(before), other = root(after);

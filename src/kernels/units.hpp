@@ -47,6 +47,7 @@ class Cutter {
         begins_ = true;
         ended_ = false;
         while (at < end) {
+            stop_.check(10);
             const std::uint8_t *const start = at;
             const std::uint32_t first = place;
             char32_t c = next(at, end, place);
@@ -67,7 +68,6 @@ class Cutter {
             if (!cut_.words && kind == SPACE) continue;
             begins_ = ended_ = false;
         }
-        stop_.check(10 * text.size());
     }
 
   private:
@@ -114,6 +114,7 @@ class Cutter {
 
     void add(const std::uint8_t *start, const std::uint8_t *end, bool is_plain, std::uint32_t first, std::uint32_t last) {
         std::span<const std::uint8_t> bytes{start, end};
+        stop_.check(10 * bytes.size());
         if (is_plain) bytes = plain(bytes);
         const std::uint64_t hash = hash_bytes(is_plain ? PLAIN : FOREIGN, bytes.data(), bytes.size());
         units_.hashes.push_back(hash);

@@ -8,10 +8,12 @@
 #include <random>
 #include <string>
 
+#include "alignment.hpp"
 #include "bloom.hpp"
 #include "candidates.hpp"
 #include "clusters.hpp"
 #include "frequency.hpp"
+#include "grams.hpp"
 #include "hash_index.hpp"
 #include "items.hpp"
 #include "jaccard.hpp"
@@ -20,8 +22,10 @@
 #include "normalise.hpp"
 #include "overlaps.hpp"
 #include "routes.hpp"
+#include "runs.hpp"
 #include "signatures.hpp"
 #include "signing.hpp"
+#include "units.hpp"
 
 using namespace nearly;
 
@@ -282,6 +286,112 @@ static std::uint64_t normalise_all(const Texts &texts) {
     return digest;
 }
 
+// The units of all texts, with a group and a side for each document.
+struct Cut {
+    passages::Units units;
+    std::vector<std::int64_t> offsets{0};
+    std::vector<std::uint32_t> groups, sides;
+
+    Cut(const Texts &texts, const passages::Cut &cut) {
+        passages::Cutter cutter(cut, units);
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            cutter.document(texts[i]);
+            check_places(static_cast<std::size_t>(offsets.back()), texts[i].size());
+            offsets.push_back(static_cast<std::int64_t>(units.hashes.size()));
+            groups.push_back(static_cast<std::uint32_t>(i - i % 7 / 6));
+            sides.push_back(i % 2);
+        }
+        require(units.text_ends.size() == units.keys.size() + 1, "a collected unit has no text");
+    }
+    passages::Corpus corpus(bool one_sided) const { return {offsets, units.hashes, groups, sides, one_sided}; }
+
+    void check_places(std::size_t from, std::size_t most) const {
+        for (std::size_t i = from, reached = 0; i < units.hashes.size(); reached = units.ends[i++])
+            require(reached <= units.starts[i] && units.starts[i] < units.ends[i] && units.ends[i] <= most, "a unit is out of place");
+    }
+};
+
+// What is found holds, whatever the parameters.
+static std::uint64_t find_runs(const passages::Corpus &corpus, const passages::Winnowing &winnowing) {
+    passages::RunFinder finder(corpus, winnowing);
+    std::uint64_t digest = 0;
+    for (const passages::Run &run : finder.runs()) {
+        const auto a = corpus[run.a], b = corpus[run.b];
+        require(corpus.compares(run.a, run.b) && run.length >= winnowing.k + winnowing.window - 1, "a run is none");
+        require(run.a_start + run.length <= a.size() && run.b_start + run.length <= b.size(), "a run leaves its document");
+        require(std::ranges::equal(a.subspan(run.a_start, run.length), b.subspan(run.b_start, run.length)), "a run is not shared");
+        digest = digest * 31 + run.a_start + run.b_start + run.length;
+    }
+    for (const passages::Place &place : finder.places()) {
+        require(place.start < place.end && place.end <= corpus[place.document].size(), "a place leaves its document");
+        digest = digest * 31 + place.passage + place.start + place.end;
+    }
+    return digest;
+}
+
+static std::uint64_t pair_all(const passages::Corpus &corpus, const passages::Rarity &rarity, std::vector<std::uint64_t> &pairs) {
+    const std::vector<std::uint64_t> found = passages::RarePairs(corpus, rarity)();
+    for (const std::uint64_t pair : found)
+        require(corpus.compares(static_cast<std::uint32_t>(pair >> 32), static_cast<std::uint32_t>(pair)), "a pair is not to be compared");
+    pairs.insert(pairs.end(), found.begin(), found.end());
+    return found.size();
+}
+
+// Settings from those that take all to those that take nothing.
+constexpr passages::Alignment ALIGNMENTS[] = {
+    {2, 160, 0.12f, 0.4f, 45, 12, 70, 3, 2, 0.7f, 180, 40},
+    {9, 3, 0.12f, 0.4f, 1, 0.5f, 1, 2, 0.5f, 1, 5, 9},
+    {~0u, 0, 0, 0, 0, 0, 0, 0, 0, 2, ~0u, ~0u},
+    {0, ~0u, 1, 1, 1e30f, 1e30f, 1e30f, ~0u, 1e30f, 0, 0, 0},
+};
+
+static std::uint64_t align_pairs(const Cut &cut, std::span<const std::uint64_t> pairs) {
+    std::vector<std::uint32_t> stems;
+    std::vector<float> rarities;
+    for (const std::uint64_t hash : cut.units.hashes) {
+        stems.push_back(static_cast<std::uint32_t>(hash));
+        rarities.push_back(static_cast<float>(hash % 4));
+    }
+    const auto words = [&](std::uint32_t document) {
+        const auto from = static_cast<std::size_t>(cut.offsets[document]);
+        const auto size = static_cast<std::size_t>(cut.offsets[document + 1]) - from;
+        const auto of = [&](const auto &column) { return std::span(column).subspan(from, size); };
+        return passages::Words{of(stems), of(rarities), of(cut.units.starts), of(cut.units.ends), of(cut.units.begins)};
+    };
+    std::uint64_t digest = 0;
+    for (const passages::Alignment &settings : ALIGNMENTS) {
+        passages::Aligner aligner(settings);
+        for (const std::uint64_t pair : pairs) {
+            const passages::Words a = words(static_cast<std::uint32_t>(pair >> 32)), b = words(static_cast<std::uint32_t>(pair));
+            for (const passages::Aligned &each : aligner(a, b)) {
+                require(each.a < each.a_end && each.a_end <= a.size(), "a passage leaves the first document");
+                require(each.b < each.b_end && each.b_end <= b.size(), "a passage leaves the second document");
+                digest = digest * 31 + each.a + each.a_end + each.b + each.b_end;
+            }
+        }
+    }
+    return digest;
+}
+
+static std::uint64_t find_passages(const Texts &texts, const passages::Cut &how, std::size_t least) {
+    constexpr std::size_t HUGE = ~std::size_t{0};
+    const Cut cut(texts, how);
+    std::uint64_t digest = cut.units.hashes.size() + cut.units.texts.size();
+    // The first and the last documents share little: these are pairs of all kinds, empty ones among them.
+    std::vector<std::uint64_t> pairs;
+    for (std::uint64_t i = 0; i + 1 < std::min<std::size_t>(texts.size(), 40); ++i) pairs.push_back(i << 32 | (i + 1));
+    for (const bool one_sided : {false, true}) {
+        const passages::Corpus corpus = cut.corpus(one_sided);
+        for (const std::size_t k : {std::size_t{1}, (least + 1) / 2, least, std::size_t{5000}, HUGE})
+            for (const std::size_t crowd : {std::size_t{0}, std::size_t{3}, std::size_t{50}})
+                for (const std::size_t window : {std::size_t{1}, least, HUGE}) digest += find_runs(corpus, {k, window, crowd});
+        for (const std::size_t k : {std::size_t{1}, least, HUGE})
+            for (const std::size_t most : {std::size_t{0}, std::size_t{8}, std::size_t{50}}) digest += pair_all(corpus, {k, most, least % 4}, pairs);
+    }
+    pairs.resize(std::min<std::size_t>(pairs.size(), 400));
+    return digest + align_pairs(cut, pairs);
+}
+
 // Bytes of all kinds: plain, cut and mixed-up UTF-8, surrogates, NUL, overlong and too large ones.
 static std::string arbitrary_bytes(std::mt19937_64 &random) {
     static const std::vector<std::string> pieces{
@@ -291,6 +401,7 @@ static std::string arbitrary_bytes(std::mt19937_64 &random) {
     const bool only_pieces = random() % 2;
     for (std::size_t n = random() % 80; n > 0; --n)
         bytes += only_pieces || random() % 2 ? pieces[random() % pieces.size()] : std::string(1, static_cast<char>(random()));
+    if (random() % 8 == 0) bytes += std::string(random() % 300, bytes.empty() ? 'a' : bytes.back());
     return bytes;
 }
 
@@ -306,6 +417,8 @@ static std::uint64_t fuzz(std::uint64_t seed, std::size_t rounds) {
         const Corpus corpus(documents);
         digest += normalise_with(corpus.texts(), options_of(static_cast<unsigned>(random()), SPACES[random() % 3]));
         digest += run(corpus.texts(), {random() % 2 ? Unit::word : Unit::character, 1 + random() % 12, random()});
+        if (round % 6 == 0)  // it tries many parameters
+            digest += find_passages(corpus.texts(), {random() % 2 == 0, random() % 2 == 0, random() % 2 == 0}, 1 + random() % 12);
     }
     return digest;
 }
@@ -315,6 +428,8 @@ static std::uint64_t exercise() {
     std::uint64_t digest = normalise_all(corpus.texts());
     for (const Unit unit : {Unit::character, Unit::word})
         for (const std::size_t k : {1, 2, 5, 8, 9, 40}) digest += run(corpus.texts(), {unit, k, 1});
+    for (const bool words : {false, true})
+        for (const std::size_t least : {1, 2, 12, 60}) digest += find_passages(corpus.texts(), {words, true, true}, least);
     return digest;
 }
 
