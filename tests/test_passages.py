@@ -258,3 +258,8 @@ def test_the_command_shows_writes_and_skips(
     (folder / "c.txt").write_bytes(b"\x00\xff\x00" * 100)
     assert run(["passages", str(folder), "--json"]) == 3
     assert len(json.loads(capsys.readouterr().out)["passages"]) == 1
+
+
+def test_items_are_refused() -> None:
+    with pytest.raises(SettingsError, match="passages stand in texts"):
+        nearly.passages([{"a", "b"}, {"b", "c"}])

@@ -688,6 +688,9 @@ def passages(
     crowd: int = 10,
     id: str | None = None,  # noqa: A002
     text: str | Sequence[str] | None = None,
+    items: str | None = None,
+    by: str | None = None,
+    item: str | None = None,
     glob: str | None = None,
     lines: bool = False,
     encoding: str | None = None,
@@ -726,6 +729,10 @@ def passages(
             10.
         id: Column that names a document; row numbers if there is none. Default: None.
         text: Column that holds the text; several columns are joined. Default: None.
+        items: Column that holds a list of items: documents are sets, and there is no text. Default:
+            None.
+        by: Column that says whose item a row is, in a table with one item per row. Default: None.
+        item: Column that holds the item; goes with by. Default: None.
         glob: Read only these files of a folder, for example '*.txt'. Default: None.
         lines: Read each line of a file as one document. Default: False.
         encoding: Encoding of texts that are not UTF-8, or auto to detect it for each file. Default:
@@ -764,6 +771,9 @@ def passages(
         running=Running(
             id=id,
             text=text,
+            items=items,
+            by=by,
+            item=item,
             glob=glob,
             lines=lines,
             encoding=encoding,

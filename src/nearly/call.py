@@ -176,6 +176,8 @@ def passages(
     skipped = skipped_records(running)
     progress.stage("reading", None)
     opened_source = reopened(source, running)
+    if opened_source.holds_items:
+        raise SettingsError("passages stand in texts, and items were named; leave items out")
     one = read(opened_source, skipped, settings.group)
     opened_other = None if against is None else reopened(against, running)
     other = None if opened_other is None else read(opened_other, skipped, settings.group)
