@@ -231,6 +231,7 @@ def test_paths_with_a_scheme_come_alone(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_an_output_that_exists_is_refused_before_any_work(table: Path, tmp_path: Path) -> None:
     (tmp_path / "pairs").mkdir()
+    (tmp_path / "pairs" / "mine").touch()
     (tmp_path / "file").touch()
     no_java = environment(PATH="/nowhere")
     call = ["find", table, "--engine", "spark"]
