@@ -45,6 +45,8 @@ def params(runs):
 
 
 on_every_engine = pytest.mark.parametrize("run", params([*QUICK, *SLOW]))
+#: For what does not depend on how a corpus is cut.
+on_both_engines = pytest.mark.parametrize("run", params(QUICK))
 on_one_machine = pytest.mark.parametrize("run", params([HERE, IN_PIECES]))
 on_spark = pytest.mark.parametrize("run", params([r for r in (*QUICK, *SLOW) if r.is_spark]))
 #: Real text is too much for very small pieces.
@@ -198,7 +200,7 @@ def test_a_crowded_bucket_is_cleaned_by_its_hubs(run):
 HEADER = "Head of it all. "
 
 
-@on_every_engine
+@on_both_engines
 @pytest.mark.parametrize(
     ("seed", "dropped", "method"),
     [
@@ -268,7 +270,7 @@ def test_documents_that_share_an_id_are_told_apart_by_their_places(run):
     check_clean(run.dedup(table, keep="longest", **CHARACTERS, **EXACT), expected)
 
 
-@on_every_engine
+@on_both_engines
 def test_ids_that_have_to_be_unique_are_refused_with_both_places(run):
     ids = pa.array([7, 8, None, 9, 8, 7, 8], pa.int64())
     table = pa.table({"id": ids, "text": ["a text"] * len(ids)})
@@ -288,8 +290,8 @@ def test_an_audit_of_some_documents_says_what_one_machine_says(run):
     assert 0 < audit["low"] < audit["recall"] < audit["high"] < 1
 
 
-@on_every_engine
-@pytest.mark.parametrize("sample", [25, 1_000])
+@on_both_engines
+@pytest.mark.parametrize("sample", [25, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_pairs_next_to_the_threshold_are_shown(run, sample):
     expected = Oracle(corpus(2), **CHARACTERS)
     found = run.find(corpus(2), **CHARACTERS, **EXACT, around=sample, top=7)
@@ -313,7 +315,8 @@ def test_components_that_grow_in_rounds_are_the_same(run):
         check_found(run.find(corpus(0), **CHARACTERS, **SURE), expected)
 
 
-@on_spark
+@needs_java
+@pytest.mark.parametrize("run", QUICK[2:], ids=str)
 def test_a_chain_that_one_round_does_not_connect_is_one_cluster(run):
     chain = relatives.long_chain(0)
     expected = Oracle(chain, **CHARACTERS)

@@ -30,7 +30,6 @@ from nearly.sources.item import contents_of, hashes_of
 from nearly.textbook import signature
 from nearly.tuning.banding import Banding
 
-BASKETS = Path(__file__).parents[2] / "shared" / "data" / "baskets"
 #: With these a pair at 0.3 or above is missed with a probability below 1e-8.
 SURE = {"method": "lsh", "bands": 96, "rows": 1, "recall": 1 - 1e-8}
 METHODS: list[dict[str, Any]] = [{"method": "exact"}, SURE]
@@ -461,12 +460,3 @@ def test_spark_reads_a_long_table_that_the_driver_groups(tmp_path: Path) -> None
         nearly.dedup(purchases(tmp_path), engine="spark", by="customer", item="product")
     with pytest.raises(SettingsError, match=r"group it first, as in frame\.groupBy"):
         nearly.find(frame_of(sets_table(), 2), by="id", item="items")
-
-
-@pytest.mark.skipif(not BASKETS.exists(), reason="the baskets are not here")
-def test_all_pairs_of_the_groceries_are_found() -> None:
-    found = nearly.find(BASKETS / "groceries.parquet", items="items", all_pairs=True)
-    truth = pc.read_csv(BASKETS / "exact_jaccard_ge_0.8.csv")
-    assert len(found) == truth.num_rows == 86_110
-    pairs = zip(*(truth.column(i).cast(pa.string()).to_pylist() for i in (0, 1)), strict=True)
-    assert set(pairs) == set(as_dict(found))
