@@ -1,4 +1,4 @@
-"""Documents with a common header, beside as many random ones: what does `find` do in vain?
+"""Documents with a common header, beside as many random ones: how much work does `find` waste?
 
 Every document begins with the same passage and ends in words of its own, so that two of them are
 0.5 to 0.79 similar: below the threshold of 0.8, but near enough to share a bucket. One in a hundred

@@ -113,7 +113,7 @@ def test_nothing_frequent_is_missed(documents, share):
     spread = [{h * 0x9E3779B97F4A7C15 % 2**64 for h in members} for members in documents]
     suspects = frequency_of(spread, share).suspects().tolist()
     assert suspects == sorted(suspects)
-    # Nothing was forgotten yet, so nobody is suspected in vain.
+    # Nothing was forgotten yet, so no suspect is innocent.
     assert set(suspects) == textbook.too_common(spread, share)
 
 

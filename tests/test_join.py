@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearly import _kernels
-from nearly.measures.pair import gather, order_of
+from nearly.measures.pair import Joined, Pairs, order_of, split_pairs
 from nearly.measures.set_join import SetBlock, join, memory_of
 from nearly.measures.work import ONE_THREAD, Workers
 
@@ -21,6 +22,16 @@ THRESHOLDS = [Fraction(f"0.{i}") for i in range(30, 100, 5)] + [
     Fraction("0.7999999999999999"),
     Fraction(1),
 ]
+
+
+def gather(parts: Iterable[Joined]) -> Pairs:
+    """All parts of a join as one table, in the order of documents."""
+    held = list(parts)
+    packed = np.concatenate([np.empty(0, np.uint64), *(part.pairs for part in held)])
+    nearness = np.concatenate([np.empty(0), *(part.nearness for part in held)])
+    order = order_of(packed)
+    first, second = split_pairs(packed[order])
+    return Pairs(first=first, second=second, nearness=nearness[order])
 
 
 def block_of(sets, documents=None):

@@ -38,7 +38,7 @@ __all__ = [
 #: How many skipped records are named one by one.
 MOST_NAMED = 10
 
-#: A bucket is announced that holds so many documents, and this share of them.
+#: A bucket is announced that holds at least this many documents, and this share of all.
 FEWEST_IN_CROWD, SHARE_IN_CROWD = 100, 0.05
 
 

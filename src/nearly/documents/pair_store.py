@@ -98,7 +98,7 @@ class CandidateStore:
         budget.enter(self)
 
     def add(self, packed: Packed, most_pending: int) -> None:
-        """Some more pairs; they are merged when more than so many wait for it."""
+        """Some more pairs; they are merged when more than this many wait for it."""
         self._parts.append(packed)
         self._pending += len(packed)
         if self._pending > most_pending:

@@ -57,7 +57,7 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 MOST_PENDING = 2_000_000  # candidates that wait to be merged with those of other bands
-#: Documents that are compared at once may be the first of so many meetings, or of so many each.
+#: Documents compared at once are the first of at most this many meetings, in all or per document.
 MOST_MEETINGS, MEETINGS_PER_DOCUMENT = 2**24, 16
 LEAST_ROOM = 2**24  # bytes that a step may take, however small the budget is
 BYTES_OF_CANDIDATE = 8  # all meetings may become candidates

@@ -1,6 +1,6 @@
 """Pairs of document numbers: packed in one word while they are candidates, columns later."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,6 @@ __all__ = [
     "Nearness",
     "Packed",
     "Pairs",
-    "gather",
     "join_pairs",
     "order_of",
     "split_pairs",
@@ -80,16 +79,6 @@ class Joined:
     nearness: Nearness
     meetings: int  # pairs that were looked at
     verified: int  # of these, pairs that were compared in full
-
-
-def gather(parts: Iterable[Joined]) -> Pairs:
-    """All parts of a join as one table, in the order of documents."""
-    held = list(parts)
-    packed = np.concatenate([np.empty(0, np.uint64), *(part.pairs for part in held)])
-    nearness = np.concatenate([np.empty(0), *(part.nearness for part in held)])
-    order = order_of(packed)
-    first, second = split_pairs(packed[order])
-    return Pairs(first=first, second=second, nearness=nearness[order])
 
 
 def join_pairs(first: Documents, second: Documents) -> Packed:

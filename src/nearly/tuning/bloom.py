@@ -32,7 +32,7 @@ class BloomSize:
 
     @classmethod
     def of(cls, items: int, error: float) -> Self:
-        """The smallest filter that takes so many values with at most this error."""
+        """The smallest filter that takes this many values with at most this error."""
         check_items(items)
         check_error(error)
         load, hashes = _load(error)
@@ -40,7 +40,7 @@ class BloomSize:
 
     @classmethod
     def filling(cls, memory: int, error: float) -> Self:
-        """The filter of so many bytes that takes the most values with at most this error."""
+        """The filter of this many bytes that takes the most values with at most this error."""
         check_error(error)
         load, hashes = _load(error)
         blocks = memory // BLOCK_BYTES
@@ -53,7 +53,7 @@ class BloomSize:
 
     @classmethod
     def within(cls, memory: int, items: int) -> Self:
-        """The filter of at most so many bytes that errs least with so many values."""
+        """The filter of at most this many bytes that errs least with this many values."""
         check_items(items)
         blocks = max(1, memory // BLOCK_BYTES)
         load = items / blocks
@@ -72,7 +72,7 @@ class BloomSize:
         return self.blocks * BLOCK_BYTES
 
     def rate(self, items: int) -> float:
-        """The error once so many values are in."""
+        """The error once this many values are in."""
         return blocked_rate(items / self.blocks, self.hashes)
 
 

@@ -76,7 +76,7 @@ def is_crowded(choice: Choice, settings: Settings, documents: int, meetings: int
 
 
 def count_rehearsed(documents: int, text: int) -> int:
-    """How many documents are tried with both methods, of so many with `text` bytes together."""
+    """How many documents are tried with both methods, of a corpus with `text` bytes in all."""
     return min(MOST_REHEARSED, documents, max(2, MOST_TEXT_REHEARSED * documents // max(1, text)))
 
 

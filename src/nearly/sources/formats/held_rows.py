@@ -45,7 +45,7 @@ class HeldRows:
         self._waiting.clear()
 
     def batches(self, rows_at_once: int) -> Iterator[pa.RecordBatch]:
-        """All rows in order, at most so many in a batch; what was given is let go."""
+        """All rows in order, at most `rows_at_once` in a batch; each batch is then let go."""
         waiting: list[pa.RecordBatch] = []
         for batch in self._in_order():
             waiting.append(batch)
