@@ -17,9 +17,15 @@ class Judge:
     """Holds the exact truth of one corpus and measures answers by it."""
 
     def __init__(
-        self, path: Path, unit: str, k: int, threshold: float, first: int | None = None
+        self,
+        path: Path,
+        unit: str,
+        k: int,
+        threshold: float,
+        first: int | None = None,
+        exact: pa.Table | None = None,
     ) -> None:
-        exact = truth(path, unit, k, threshold)
+        exact = truth(path, unit, k, threshold) if exact is None else exact
         if first is not None:  # an answer about the first documents only
             exact = exact.filter(pc.less(exact["b"], first))
         ids = pq.read_table(path, columns=["id"])["id"].to_pylist()

@@ -135,16 +135,26 @@ def labelled(data: Path) -> list[dict[str, Any]]:
     return [_measure(data, each) for each in SETS]
 
 
-def _measure(data: Path, each: LabelledSet) -> dict[str, Any]:
+def best_of(data: Path, each: LabelledSet, lowest: float, **how: Any) -> dict[str, Any]:
+    """The best F1 from a threshold upwards, by any way to compare documents."""
+    _, _, _, _, _, cuts = _sweep(data, each, lowest, how)
+    return _point(_best(cuts))
+
+
+def _sweep(data: Path, each: LabelledSet, lowest: float, how: Mapping[str, Any]) -> Any:
+    """Everything down to a threshold, found once and cut at every higher one."""
     table = pq.read_table(data / each.documents)
     gold = each.keep(_read(data / each.gold, table))
-    found = nearly.find(
-        table, id="id", text="text", threshold=each.lowest, all_pairs=True, **each.settings
-    )
+    found = nearly.find(table, id="id", text="text", threshold=lowest, all_pairs=True, **how)
     pairs = _in_scope(found.pairs, data, each, table)
     linked = link(pairs, gold, table["id"])
-    thresholds = [n / 20 for n in range(round(each.lowest * 20), 20)]
+    thresholds = [n / 20 for n in range(round(lowest * 20), 20)]
     cuts = agreement.sweep(linked.found, linked.gold, thresholds)
+    return table, gold, found, pairs, linked, cuts
+
+
+def _measure(data: Path, each: LabelledSet) -> dict[str, Any]:
+    table, gold, found, pairs, linked, cuts = _sweep(data, each, each.lowest, each.settings)
     stated = next(cut for cut in cuts if cut.threshold == each.stated)
     at_stated = pairs.filter(pc.greater_equal(pairs["similarity"], each.stated))
     whole = agreement.evaluate(link(at_stated, gold, table["id"]).found, linked.gold)

@@ -93,8 +93,9 @@ def main() -> None:
     found = align_pairs(string_array(table["text"]), pairs, PassageSettings(), threads=2)
     seconds = time.perf_counter() - began
     by_pair: defaultdict[tuple[int, int], list[Span]] = defaultdict(list)
-    for each in found:
-        by_pair[each.a, each.b].append((each.start_a, each.end_a, each.start_b, each.end_b))
+    columns = (found.a, found.b, found.start_a, found.end_a, found.start_b, found.end_b)
+    for a, b, *span in zip(*(column.tolist() for column in columns), strict=True):
+        by_pair[a, b].append(tuple(span))
     kinds: defaultdict[str, list[tuple[Sequence[Span], Sequence[Span]]]] = defaultdict(list)
     for row in labels:
         here = by_pair.get((number[row["id_a"]], number[row["id_b"]]), [])

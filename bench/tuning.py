@@ -18,10 +18,12 @@ import pyarrow.parquet as pq
 import truth
 
 import nearly
-from nearly import call
 from nearly.arguments import Running
+from nearly.engines.local.near_pair import met_candidates
 from nearly.measures.jaccard import Jaccard
+from nearly.run import opened
 from nearly.settings import Settings
+from nearly.sources import Skipped
 from nearly.tuning.banding import Banding
 
 CORPORA = ("debian/docs", "licences/docs", "tweets/troll-300k")
@@ -48,10 +50,11 @@ def candidates(path: Path, banding: Banding) -> int:
     """Pairs that meet in some bucket, each counted once: before the agreement filter."""
     everything = Banding(banding.bands, banding.rows, agreement=0)
     settings = Settings.of(**SETTINGS)
-    with call._run(str(path), settings, Running()) as (source, engine, skipped):
+    with opened(str(path), Running()) as (source, engine):
+        skipped = Skipped()
         measure = Jaccard.of(settings)
         corpus = engine.load(source, measure, settings, everything, skipped, keep=None)
-        met, _ = engine.candidates(corpus, everything, hubs=0)
+        met, _ = met_candidates(engine.shop, corpus, everything, hubs=0)
         return len(met)
 
 
@@ -68,7 +71,7 @@ def compare(path: Path, choice: Any, pairs: int) -> dict[str, Any]:
         ran = pool.submit(find, path, choice.banding).result()
     return {
         "setting": f"{choice.banding.bands} x {choice.banding.rows}",
-        "meetings": {"predicted": choice.meetings, "counted": ran["compared"]},
+        "meetings": {"predicted": choice.meetings, "counted": ran["meetings"]},
         "candidates": {
             "predicted": choice.candidates._asdict(),
             "counted": candidates(path, choice.banding),

@@ -7,7 +7,6 @@ dies together with its executors, as when a machine dies.
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -27,11 +26,8 @@ HOST = "127.0.0.1"
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
-#: Where there is no Java, there is no Spark to test.
-needs_java = pytest.mark.skipif(
-    shutil.which("java") is None and "JAVA_HOME" not in os.environ,
-    reason="Spark needs Java 17 or later, and there is none: apt install openjdk-17-jre-headless",
-)
+#: What runs on Spark; tests/conftest.py leaves it out where there is no Java.
+needs_java = pytest.mark.java
 
 
 class StandaloneCluster(AbstractContextManager["StandaloneCluster"]):

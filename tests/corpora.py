@@ -7,12 +7,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from nearly import call, pipeline
+from nearly import pipeline
 from nearly.arguments import Running
 from nearly.documents.local import LocalCorpus
-from nearly.engines.local import LocalEngine
+from nearly.engines.local.engine import LocalEngine
 from nearly.measures.jaccard import Jaccard
+from nearly.run import opened
 from nearly.settings import Settings
+from nearly.sources import Skipped
 from nearly.tuning.banding import Banding
 
 WORDS = [f"{a}{b}{c}" for a in "bcdfglm" for b in "aeiou" for c in "nrst"]
@@ -52,7 +54,8 @@ def loaded(
 ) -> Iterator[tuple[LocalCorpus, LocalEngine]]:
     """The corpus as a run holds it, and the engine that does."""
     settings = Settings.of(**{"method": "lsh", **options})
-    with call._run(documents, settings, Running()) as (source, engine, skipped):
+    with opened(documents, Running()) as (source, engine):
+        skipped = Skipped()
         measure = Jaccard.of(settings)
         banding = banding or pipeline.choose_banding(measure, settings)
         yield engine.load(source, measure, settings, banding, skipped, keep=None), engine

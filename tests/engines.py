@@ -22,17 +22,18 @@ PLACE = "its place"
 BATCH_ROWS = "nearly.sources.part.BATCH_ROWS"
 #: With these and next to no memory, one machine does everything in many pieces, from disk.
 SMALL_HERE = {
-    "nearly.engines.local.LEAST_ROOM": 2**19,
-    "nearly.engines.local.MOST_PENDING": 10,
-    "nearly.engines.local.BYTES_TO_COMPARE": 2**30,
-    "nearly.engines.local.MOST_MEETINGS": 20,
-    "nearly.engines.local.MEETINGS_PER_DOCUMENT": 0,
+    "nearly.engines.local.workshop.LEAST_ROOM": 2**19,
+    "nearly.engines.local.near_pair.MOST_PENDING": 10,
+    "nearly.engines.local.verification.BYTES_TO_COMPARE": 2**30,
+    "nearly.engines.local.near_pair.MOST_MEETINGS": 20,
+    "nearly.engines.local.near_pair.MEETINGS_PER_DOCUMENT": 0,
     "nearly.measures.pair.PART": 7,
-    "nearly.measures.set_join.MOST_PAIRS": 3,
+    "nearly.measures.probe.MOST_PAIRS": 3,
     "nearly.stages.copy.PART": 7,
     "nearly.stages.table.PART": 7,
     "nearly.documents.pair_store.PIECE": 16,
     "nearly.stages.verification.BLOCK_BYTES": 300,
+    "nearly.stages.verification.DOCUMENTS": 1,
 }
 #: With this, the exact join on Spark has several groups of documents.
 SMALL_THERE = {"nearly.engines.spark.partition.join.GROUP_TEXT": 1_500}

@@ -187,9 +187,13 @@ class Oracle:
             for place, signature in self.signatures.items():
                 members.setdefault(signatures.band_key(signature[rows]), []).append(place)
             for bucket in members.values():
-                hubs = bucket if self.keep is None else bucket[:HUBS]
-                found += [(a, b) for a, b in combinations(bucket, 2) if a in hubs]
+                found += self.met_in(bucket)
         return found
+
+    def met_in(self, bucket: list[int]) -> list[tuple[int, int]]:
+        """Pairs of a bucket that are compared."""
+        hubs = bucket if self.keep is None else bucket[:HUBS]
+        return [(a, b) for a, b in combinations(bucket, 2) if a in hubs]
 
     @cached_property
     def candidates(self) -> set[tuple[int, int]]:
@@ -203,8 +207,8 @@ class Oracle:
         return sum(x & 3 == y & 3 for x, y in both)
 
     @cached_property
-    def pairs(self) -> list[tuple[Any, Any, float]]:
-        """Rows of `pairs`."""
+    def linked(self) -> dict[tuple[int, int], Fraction]:
+        """The pairs to report."""
         found = dict(self.near) | {(self.original[c], c): Fraction(1) for c in self.copies}
         if self.all_pairs:
             near = self.near
@@ -215,6 +219,12 @@ class Oracle:
                     found[a, b] = Fraction(1)
                 elif (one, other) in near:
                     found[a, b] = near[one, other]
+        return found
+
+    @cached_property
+    def pairs(self) -> list[tuple[Any, Any, float]]:
+        """Rows of `pairs`."""
+        found = self.linked
         return [
             (*self.ids(pair), float(found[pair]), *self.places(*pair)) for pair in sorted(found)
         ]
@@ -222,13 +232,18 @@ class Oracle:
     @cached_property
     def top(self) -> list[tuple[Any, Any, float, str, str]]:
         """Rows of `top`: pairs of different texts, or of copies where there are no others."""
-        found = self.near or {(self.original[c], c): Fraction(1) for c in self.copies}
+        found = self.best or {(self.original[c], c): Fraction(1) for c in self.copies}
         best = sorted(found, key=lambda pair: (-found[pair], pair))[:TOP]
         texts = [[self.documents[place].text[:SNIPPET] for place in pair] for pair in best]
         return [
             (*self.ids(pair), float(found[pair]), *shown, *self.places(*pair))
             for pair, shown in zip(best, texts, strict=True)
         ]
+
+    @property
+    def best(self) -> dict[tuple[int, int], Fraction]:
+        """What is shown first."""
+        return self.near
 
     # Clusters
 
@@ -260,12 +275,17 @@ class Oracle:
             best[self.original[place]] = min(best[self.original[place]], rank[place])
         return textbook.leaders(sorted(self.representatives, key=best.__getitem__), self.near)
 
+    @property
+    def connecting(self) -> dict[tuple[int, int], Fraction]:
+        """Of what clusters are made, besides copies."""
+        return self.near
+
     @cached_property
     def clusters(self) -> list[tuple[Any, int, float]]:
         """Rows of `clusters`."""
         rows = []
         for number, group in enumerate(self.groups):
-            inside = [value for pair, value in self.near.items() if set(pair) <= set(group)]
+            inside = [value for pair, value in self.connecting.items() if set(pair) <= set(group)]
             weakest = float(min(inside, default=Fraction(1)))
             rows += [
                 (self.documents[place].id, number, weakest, *self.places(place)) for place in group
@@ -344,7 +364,7 @@ class Oracle:
             }
         met = {}
         if self.buckets is not None:
-            met = {"compared": len(self.meetings), "candidates": len(self.candidates)}
+            met = {"meetings": len(self.meetings), "verified": len(self.candidates)}
         ignored = sum(each.is_ignored for each in self.documents)
         if self.text.ignore or self.common is not None:
             met["ignored"] = ignored
@@ -398,6 +418,157 @@ class Oracle:
             "high": recall,
             "precision": 1.0,
         }
+
+
+class OneSided(Oracle):
+    """New documents after old ones: pairs cross the border, and what was old stays."""
+
+    def __init__(self, old: pa.Table, new: pa.Table, **options: Any) -> None:
+        super().__init__(pa.concat_tables([old, new]).combine_chunks(), **options)
+        self.old_rows = old.num_rows
+
+    def is_old(self, place: int) -> bool:
+        return self.documents[place].row < self.old_rows
+
+    def crosses(self, pair: tuple[int, int]) -> bool:
+        return self.is_old(pair[0]) and not self.is_old(pair[1])
+
+    def places(self, *places: int) -> list[Any]:
+        rows = [self.documents[place].row for place in places] if self.repeated else []
+        sides = [("against", r) if r < self.old_rows else (None, r - self.old_rows) for r in rows]
+        return [value for side in sides for value in side]
+
+    def may_meet(self, a: int, b: int) -> bool:
+        """Whether two representatives are compared: for themselves, or for copies of theirs."""
+        if self.keep is not None:
+            return not (self.is_old(a) and self.is_old(b))
+        if not self.all_pairs:
+            return self.is_old(a) != self.is_old(b)
+        one, other = (
+            {self.is_old(p) for p, first in self.original.items() if first == text}
+            for text in (a, b)
+        )
+        return len(one | other) == 2
+
+    @cached_property
+    def true(self) -> dict[tuple[int, int], Fraction]:
+        return {pair: value for pair, value in super().true.items() if self.may_meet(*pair)}
+
+    def met_in(self, bucket: list[int]) -> list[tuple[int, int]]:
+        hubs = bucket
+        if self.keep is not None:
+            old = [place for place in bucket if self.is_old(place)]
+            hubs = old[:HUBS] + [place for place in bucket if not self.is_old(place)][:HUBS]
+        return [
+            pair
+            for pair in combinations(bucket, 2)
+            if self.may_meet(*pair) and set(pair) & set(hubs)
+        ]
+
+    @cached_property
+    def linked(self) -> dict[tuple[int, int], Fraction]:
+        return {pair: value for pair, value in super().linked.items() if self.crosses(pair)}
+
+    @property
+    def best(self) -> dict[tuple[int, int], Fraction]:
+        return self.linked if self.all_pairs or not self.near else self.near
+
+    @property
+    def connecting(self) -> dict[tuple[int, int], Fraction]:
+        return self.linked if self.keep is None else self.near
+
+    @cached_property
+    def groups(self) -> list[list[int]]:
+        if self.keep is not None:  # old copies are no news
+            return [group for group in map(self.told, super().groups) if len(group) > 1]
+        everyone = sorted({place for pair in self.linked for place in pair})
+        if self.cluster == "leader":
+            head = textbook.leaders(everyone, self.linked)
+        else:
+            head = {place: place for place in everyone}
+            for a, b in self.linked:
+                low, high = sorted((head[a], head[b]))
+                head = {place: low if first == high else first for place, first in head.items()}
+        groups: dict[int, list[int]] = {}
+        for place, first in head.items():
+            groups.setdefault(first, []).append(place)
+        return sorted(group for group in groups.values() if len(group) > 1)
+
+    def told(self, group: list[int]) -> list[int]:
+        return [p for p in group if not self.is_old(p) or p == self.original[p]]
+
+    def preference(self, place: int) -> tuple[Any, ...]:
+        if self.is_old(place):
+            return (0, place)
+        return (1, super().preference(place))
+
+    @cached_property
+    def survivors(self) -> dict[int, int]:
+        """The nearest old one that a document has a pair with, or the best of its cluster."""
+        found = {}
+        for group in self.groups:
+            for place in (p for p in group if not self.is_old(p)):
+                text = self.original[place]
+                olds = [p for p in group if self.is_old(p) and (p, text) in self.near]
+                best = min(group, key=self.preference)
+                if olds:
+                    best = min(olds, key=lambda p: (-self.near[p, text], p))
+                if self.is_old(text):
+                    best = text
+                if place != best:
+                    found[place] = best
+        return dict(sorted(found.items()))
+
+    @cached_property
+    def kept(self) -> pa.Table:
+        kept = super().kept
+        return kept.slice(self.old_rows).combine_chunks()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        new = [place for place in range(len(self.documents)) if not self.is_old(place)]
+        return super().counts | {
+            "documents": len(new),
+            "against": len(self.documents) - len(new),
+            "empty": sum(not self.documents[place].shingles for place in new),
+            "copies": sum(self.original.get(place, place) != place for place in new),
+        }
+
+    @property
+    def audit(self) -> dict[str, float]:
+        found = super().audit
+        asked = [
+            place
+            for place in self.representatives
+            if any(not self.is_old(p) for p, first in self.original.items() if first == place)
+            and (self.all_pairs or not self.is_old(place))
+        ]
+
+        def seen(pairs: dict[tuple[int, int], Fraction]) -> int:
+            return sum((a in asked) + (b in asked) for a, b in pairs)
+
+        return found | {
+            "documents": len(asked),
+            "pairs": seen(self.true),
+            "found": seen(self.near),
+            **dict.fromkeys(("recall", "low", "high"), seen(self.near) / seen(self.true)),
+        }
+
+
+def check_border(oracle: OneSided) -> None:
+    """Refuse a case in which the border does not matter."""
+    whole = Oracle(
+        oracle.table, threshold=float(oracle.threshold), k=oracle.text.k, unit=oracle.text.unit
+    )
+    sides = [(oracle.is_old(a), oracle.is_old(b)) for a, b in whole.true]
+    assert sides.count((True, False)) >= 5, "too few pairs cross the border"
+    assert sides.count((True, True)) >= 5, "too few old pairs"
+    assert sides.count((False, False)) >= 5, "too few new pairs"
+    crossing = [c for c in oracle.copies if oracle.crosses((oracle.original[c], c))]
+    assert len(crossing) >= 3, "too few copies across the border"
+    assert any(oracle.is_old(c) for c in oracle.copies), "no copies among old documents"
+    both = {oracle.original[c] for c in crossing}
+    assert any(both & set(pair) for pair in whole.true), "no text of both sides is near another"
 
 
 def check_telling(oracle: Oracle) -> None:

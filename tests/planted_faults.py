@@ -4,8 +4,8 @@
     python tests/planted_faults.py local      # those of one engine, or with this in their name
 
 A fault is an edit of a source file: a text that occurs there once, and what stands in its place.
-It is caught if a test of `test_engines.py` fails by an assertion about an answer. An error on the
-way does not count: whoever breaks an engine so that it stops will notice.
+It is caught if a test of `test_engines.py` or `test_against.py` fails by an assertion about an
+answer. An error on the way does not count: whoever breaks an engine so that it stops will notice.
 """
 
 import os
@@ -46,6 +46,7 @@ PAIRS = "every_pair"
 ALL_PAIRS = "every_pair and all"
 SURVIVORS = "survives"
 
+CONTRACT = ("test_engines.py", "test_against.py")
 #: Which run of the contract looks at an engine.
 RUNS = {"local": "local", "spark": "spark-2-by-5-small"}
 
@@ -56,14 +57,14 @@ FAULTS = (
         "local",
         PAIRS,
         "measures/set_join.py",
-        "j for j in range(i + 1, len(blocks))",
-        "j for j in range(i + 2, len(blocks))",
+        "j for j in range(last, len(sizes))",
+        "j for j in range(last + 1, len(sizes))",
     ),
     Fault(
         "a pair lost at the border of two blocks of verification",
         "local",
         PAIRS,
-        "engines/local.py",
+        "engines/local/verification.py",
         "nearness[block] = found\n",
         "nearness[block] = np.append(np.nan, found[1:])\n",
     ),
@@ -71,7 +72,7 @@ FAULTS = (
         "a similarity rounded",
         "local",
         PAIRS,
-        "engines/local.py",
+        "engines/local/near_pair.py",
         "store.add(packed[near], nearness[near])",
         "store.add(packed[near], nearness[near].round(6))",
     ),
@@ -87,24 +88,24 @@ FAULTS = (
         "one band skipped",
         "local",
         "bucket",
-        "engines/local.py",
-        "for pairs, met in self._map(of_band, range(banding.bands), ",
-        "for pairs, met in self._map(of_band, range(banding.bands - 1), ",
+        "engines/local/near_pair.py",
+        "for pairs, met, most_together in shop.map(of_band, range(banding.bands)",
+        "for pairs, met, most_together in shop.map(of_band, range(banding.bands - 1)",
     ),
     Fault(
         "a hub dropped",
         "local",
         "crowded_bucket",
-        "engines/local.py",
-        "documents, sketches, banding, hubs=hubs, firsts=firsts)",
-        "documents, sketches, banding, hubs=max(0, hubs - 1), firsts=firsts)",
+        "engines/local/near_pair.py",
+        "documents, sketches, banding, hubs=hubs, most_meetings=limit)",
+        "documents, sketches, banding, hubs=max(0, hubs - 1), most_meetings=limit)",
     ),
     Fault(
         "numbers of a spilled bucket taken for documents",
         "local",
         "bucket",
-        "engines/local.py",
-        "return join_pairs(documents[first], documents[second]), met",
+        "engines/local/near_pair.py",
+        "return join_pairs(known[first], known[second]), met",
         "return pairs, met",
     ),
     Fault(
@@ -128,7 +129,7 @@ FAULTS = (
         "local",
         "share_an_id",
         "documents/local.py",
-        "ids = len(np.unique(self.earlier))",
+        "ids = len(different(self.earlier)[0])",
         "ids = len(self.earlier)",
     ),
     Fault(
@@ -159,7 +160,7 @@ FAULTS = (
         "all pairs without those of copies",
         "local",
         ALL_PAIRS,
-        "engines/local.py",
+        "engines/local/engine.py",
         "all_pairs = corpus.settings.all_pairs",
         "all_pairs = False",
     ),
@@ -175,9 +176,9 @@ FAULTS = (
         "copies listed after all other pairs",
         "local",
         PAIRS,
-        "stages/copy.py",
-        "order = order_of(packed)",
-        "order = np.arange(len(packed))",
+        "documents/pair_store.py",
+        "if (packed[1:] > packed[:-1]).all():",
+        "if len(packed) >= 0:",
     ),
     Fault(
         "an id shifted by one",
@@ -215,9 +216,9 @@ FAULTS = (
         "leaders in the order of the source, whatever is to be kept",
         "local",
         SURVIVORS,
-        "engines/local.py",
-        "leading = by_best_copy(order, corpus)",
-        "leading = np.arange(len(corpus), dtype=np.uint32)",
+        "engines/local/engine.py",
+        "leading, copies = by_best_copy(order, corpus), len(corpus.copies)",
+        "leading, copies = np.sort(order), len(corpus.copies)",
     ),
     Fault(
         "a leader that is not as good as its copies",
@@ -290,7 +291,7 @@ FAULTS = (
         "spark",
         PAIRS,
         "engines/spark/partition/join.py",
-        "parts += measure.join_across(mine, _block(texts, group_of, j), threshold)",
+        "parts += join_sides_across(measure, mine, theirs, threshold, ONE_THREAD)",
         "parts += []",
     ),
     Fault(
@@ -327,6 +328,86 @@ FAULTS = (
         "for band in range(1, len(received[0].counts) if received else 0)",
     ),
     Fault(
+        "old documents meet each other",
+        "local",
+        "across_the_border",
+        "documents/side.py",
+        "sides = np.full(documents, OLD, np.uint8)",
+        "sides = np.full(documents, BOTH, np.uint8)",
+    ),
+    Fault(
+        "an old document does not stand for its new copies",
+        "local",
+        "across_the_border and all",
+        "documents/side.py",
+        "sides[originals[(originals < old) & (copies >= old)]] = BOTH",
+        "sides[originals[(originals < old) & (copies < old)]] = BOTH",
+    ),
+    Fault(
+        "the border one document too early",
+        "local",
+        "across_the_border",
+        "documents/local.py",
+        "old = self._count_before(self.source.border)",
+        "old = self._count_before(self.source.border - 1)",
+    ),
+    Fault(
+        "a copy across the border is not linked",
+        "local",
+        "across_the_border and links",
+        "stages/crossing.py",
+        "np.flatnonzero((originals < old) & (copies >= old))",
+        "np.flatnonzero((originals < old) & (copies >= old))[1:]",
+    ),
+    Fault(
+        "an old document removed",
+        "local",
+        "only_new",
+        "stages/survivor.py",
+        "goes &= clusters.members >= corpus.old",
+        "goes &= clusters.members >= corpus.old // 2",
+    ),
+    Fault(
+        "the first old document named for the nearest",
+        "local",
+        "only_new",
+        "stages/survivor.py",
+        "stays = _nearest_old(corpus, clusters, near, stays)",
+        "stays = stays.copy()",
+    ),
+    Fault(
+        "a hub of one side dropped",
+        "local",
+        "hubs_of_both",
+        "engines/local/near_pair.py",
+        "documents, sketches, banding, hubs=hubs, firsts=firsts, cuts=cuts)",
+        "documents, sketches, banding, hubs=max(0, hubs - 1), firsts=firsts, cuts=cuts)",
+    ),
+    Fault(
+        "new copies not found on both sides on Spark",
+        "spark",
+        "across_the_border and all",
+        "engines/spark/partition/copy.py",
+        'yield block, Returned("both", Copies(theirs, theirs))',
+        'yield block, Returned("both", Copies(theirs[1:], theirs[1:]))',
+    ),
+    Fault(
+        "a block of old documents taken for new ones on Spark",
+        "spark",
+        "across_the_border",
+        "engines/spark/partition/border.py",
+        "np.where(documents < border.first_new, OLD,",
+        "np.where(documents < border.first_new >> 1, OLD,",
+    ),
+    Fault(
+        "old copies told of on Spark",
+        "spark",
+        "only_new",
+        "engines/spark/partition/copy.py",
+        "if border is None or border.lists_copies or number >= border.blocks:",
+        "if border is None or border.lists_copies or number >= border.blocks - 1:",
+    ),
+    Fault(
         "a hub dropped on Spark",
         "spark",
         "crowded_bucket",
@@ -347,8 +428,8 @@ FAULTS = (
         "spark",
         PAIRS,
         "engines/spark/partition/group.py",
-        "united([Edges(near.second, near.first), Edges(*known.texts)])",
-        "united([Edges(near.second[1::2], near.first[1::2]), Edges(*known.texts)])",
+        "united([Edges(near.second, near.first), Edges(*told(number, known, border))])",
+        "united([Edges(near.second[1::2], near.first[1::2])])",
     ),
     Fault(
         "a component that grew in rounds and lost a document",
@@ -363,8 +444,8 @@ FAULTS = (
         "spark",
         ALL_PAIRS,
         "engines/spark/partition/group.py",
-        "all_pairs=settings.all_pairs,",
-        "all_pairs=False,",
+        "return give_back_copies(*known, same, all_pairs=settings.all_pairs)",
+        "return give_back_copies(*known, same, all_pairs=False)",
     ),
     Fault(
         "an id shifted by one on Spark",
@@ -478,6 +559,14 @@ FAULTS = (
         "order = np.lexsort((pairs.second, pairs.first))",
         "order = np.lexsort((pairs.second, pairs.first))[::-1]",
     ),
+    Fault(
+        "the kind of difference to another text",
+        "spark",
+        "kind_of_difference",
+        "engines/spark/partition/difference.py",
+        "kind_of_fingerprints(known[a], known[b])",
+        "kind_of_fingerprints(known[min(known)], known[b])",
+    ),
 )
 
 
@@ -524,7 +613,7 @@ def failing(fault: Fault, folder: Path) -> list[tuple[str, bool]]:
     chosen = f"{RUNS[fault.engine]} and ({fault.noticed_by})"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "", "-x"]
     subprocess.run(
-        [*command, f"--junitxml={report}", "-k", chosen, "test_engines.py"],
+        [*command, f"--junitxml={report}", "-k", chosen, *CONTRACT],
         cwd=TESTS,
         env={**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         stdout=subprocess.DEVNULL,
@@ -532,7 +621,9 @@ def failing(fault: Fault, folder: Path) -> list[tuple[str, bool]]:
         check=False,
     )
     if not report.exists():
-        sys.exit(f"{fault.name}: pytest could not run; try: pytest -k {chosen!r} test_engines.py")
+        sys.exit(
+            f"{fault.name}: pytest could not run; try: pytest -k {chosen!r} {' '.join(CONTRACT)}"
+        )
     cases = list(ElementTree.parse(report).iter("testcase"))  # noqa: S314 - written by pytest
     if not cases:
         sys.exit(f"{fault.name}: no test is called {chosen!r}")
@@ -546,9 +637,8 @@ def failing(fault: Fault, folder: Path) -> list[tuple[str, bool]]:
 def _is_answer(trace: str) -> bool:
     """An assertion of a test, not of the oracle that refuses a case, and no other error."""
     last = [line for line in trace.splitlines() if line.strip()][-1]
-    return last.startswith(("tests/test_engines.py:", "test_engines.py:")) and last.endswith(
-        ": AssertionError"
-    )
+    places = [f"{folder}{test}:" for test in CONTRACT for folder in ("tests/", "")]
+    return last.startswith(tuple(places)) and last.endswith(": AssertionError")
 
 
 if __name__ == "__main__":

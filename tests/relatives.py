@@ -64,6 +64,25 @@ def spoilt(table: pa.Table, seed: int) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=table.schema)
 
 
+def varied(table: pa.Table, seed: int) -> pa.Table:
+    """The same, and copies of some texts that differ in space, marks, digits and order only."""
+    chance = random.Random(seed)
+    rows = table.to_pylist()
+    for row in chance.sample([row for row in rows if len(row["text"]) > 20], 6):
+        text = row["text"]
+        variants = (
+            text.replace(" ", "\n", 2),
+            text + "!",
+            f"7, {text}",
+            f"8 {text}",
+            " ".join(reversed(text.split())),
+        )
+        for number, variant in enumerate(variants):
+            made = {**row, "id": f"{row['id']}/{number}", "text": variant}
+            rows.insert(chance.randrange(len(rows)), made)
+    return pa.Table.from_pylist(rows, schema=table.schema)
+
+
 def relabelled(table: pa.Table, seed: int) -> pa.Table:
     """The same with ids that repeat: of strangers, of relatives, of whole rows, of empty texts.
 

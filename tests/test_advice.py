@@ -8,6 +8,7 @@ from corpora import clustered, loaded
 import nearly
 from nearly.advice import advice as advising
 from nearly.advice.advice import Choice, explain, points
+from nearly.engines.local.near_pair import met_candidates
 from nearly.errors import SettingsError, SourceError
 from nearly.tuning.banding import Banding, areas, explicit, for_recall
 
@@ -23,13 +24,13 @@ def test_meetings_come_true(advice: nearly.Advice) -> None:
     for choice in advice.choices:
         bands, rows = choice.banding.bands, choice.banding.rows
         found = nearly.find(DOCUMENTS, threshold=0.7, bands=bands, rows=rows)
-        assert choice.meetings == found.statistics.compared
+        assert choice.meetings == found.statistics.meetings
 
 
 def distinct_candidates(choice: Choice) -> int:
     everything = Banding(choice.banding.bands, choice.banding.rows, agreement=0)
     with loaded(DOCUMENTS, everything) as (corpus, engine):
-        met, _ = engine.candidates(corpus, everything, hubs=0)
+        met, _ = met_candidates(engine.shop, corpus, everything, hubs=0)
         return len(met)
 
 
@@ -49,7 +50,7 @@ def test_a_part_of_a_large_corpus_stands_for_all(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(advising, "MOST_SIGNED", len(DOCUMENTS) // 2)
     choice = nearly.tune(DOCUMENTS, threshold=0.7, sample=150, bands=20, rows=4).best
     found = nearly.find(DOCUMENTS, threshold=0.7, bands=20, rows=4)
-    assert choice.meetings == pytest.approx(found.statistics.compared, rel=0.25)
+    assert choice.meetings == pytest.approx(found.statistics.meetings, rel=0.25)
 
 
 def test_every_choice_reaches_the_goal(advice: nearly.Advice) -> None:

@@ -142,10 +142,5 @@ def test_any_bands_and_rows_are_explained_but_not_run() -> None:
             function(["a"], bands=500, rows=30)
 
 
-def test_differences_are_refused_on_spark_before_the_work() -> None:
-    with pytest.raises(SettingsError, match="one machine only"):
-        nearly.find("nowhere.csv", engine="spark", difference=True)
-
-
 def test_the_version_is_that_of_the_package() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", nearly.__version__)

@@ -5,6 +5,7 @@ import pytest
 from corpora import clustered, loaded
 
 from nearly.advice.bucket import band_keys, crowding, fill_buckets
+from nearly.engines.local.near_pair import met_candidates
 from nearly.measures.pair import split_pairs
 from nearly.progress import Silence
 from nearly.tuning.banding import Banding
@@ -14,7 +15,7 @@ EVERYTHING = Banding(12, 2, agreement=0)
 
 def test_meetings_are_those_that_the_engine_counts() -> None:
     with loaded(clustered(), EVERYTHING) as (corpus, engine):
-        _, meetings = engine.candidates(corpus, EVERYTHING, hubs=0)
+        _, meetings = met_candidates(engine.shop, corpus, EVERYTHING, hubs=0)
         buckets = fill_buckets(
             corpus, corpus.representatives, EVERYTHING, threads=2, progress=Silence()
         )
@@ -24,7 +25,7 @@ def test_meetings_are_those_that_the_engine_counts() -> None:
 def test_others_are_counted_once_and_meetings_as_often_as_they_are() -> None:
     with loaded(clustered(), EVERYTHING) as (corpus, engine):
         everyone = corpus.representatives
-        met, _ = engine.candidates(corpus, EVERYTHING, hubs=0)
+        met, _ = met_candidates(engine.shop, corpus, EVERYTHING, hubs=0)
         pairs = np.concatenate(split_pairs(met))
         buckets = fill_buckets(corpus, everyone, EVERYTHING, threads=1, progress=Silence())
         keys = band_keys(corpus, everyone, EVERYTHING, threads=1, progress=Silence())

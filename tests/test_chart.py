@@ -1,9 +1,12 @@
 """The pictures of an evaluation: every bar and every point where it belongs."""
 
+import runpy
+from pathlib import Path
+
 import pytest
 
 from nearly.drawing.chart import FALSE, LINES, PANEL, TRUE, WIDTH, draw
-from nearly.drawing.curve import Label, Line, Polygon
+from nearly.drawing.curve import Label, Line, Polygon, render
 from nearly.evaluation.agreement import Bar, Cut, PairCounts
 
 BARS = [
@@ -61,3 +64,13 @@ def test_panels_stand_one_below_the_other_and_nothing_leaves_the_page():
 
 def test_a_sweep_of_one_threshold_is_drawn():
     assert draw([], CUTS[:1]).height == PANEL
+
+
+def test_the_picture_of_measures_is_what_its_tool_draws() -> None:
+    tools = Path(__file__).parents[1] / "tools" / "draw_measures.py"
+    drawing = runpy.run_path(str(tools))
+    assert drawing["PATH"].read_bytes() == render(drawing["draw"](), "svg")
+    by_words = drawing["similarities"](drawing["PANELS"]["words"])
+    assert by_words["a", "c"] == by_words["c", "d"] == 1.0
+    by_bags = drawing["similarities"](drawing["PANELS"]["bags of words"])
+    assert by_bags["a", "d"] == 0.5

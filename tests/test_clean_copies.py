@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from nearly.sinks import Outputs, write_copy
 from nearly.sources import Skipped, open_source, record
-from nearly.sources.formats import careful_csv
+from nearly.sources.formats import careful_csv, json_element
 
 ATOMS = ['"', '""', ",", ";", "\r", "\n", "\r\n", " ", "é", "😀", "a", "NULL", "\\", "\0"]
 values = st.lists(st.sampled_from(ATOMS), max_size=5).map("".join)
@@ -29,6 +29,7 @@ def _stretches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     if request.param == "small stretches":
         monkeypatch.setattr(record, "STRETCH", 16)
         monkeypatch.setattr(careful_csv, "STRETCH", 16)
+        monkeypatch.setattr(json_element, "STRETCH", 16)
 
 
 @pytest.fixture
@@ -144,6 +145,40 @@ def test_a_copy_of_jsonl_is_the_file_without_the_removed_lines(
     path = folder() / ("a.jsonl.gz" if compressed else "a.jsonl")
     path.write_bytes(gzip.compress(whole) if compressed else whole)
     assert copy_without(path, removed, ".jsonl", text="text") == expected
+
+
+#: How a JSON file begins, what stands between elements, how it ends.
+FRAMES = (
+    ("[", ",", "]"),
+    (" [\r\n  ", " ,\r\n  ", "\r\n]\r\n\r\n"),
+    ("[\n", "\n, ", "]\n"),
+    ("", "\n", "\n"),
+    ("\n", "", ""),
+)
+
+
+@pytest.mark.usefixtures("_stretches")
+@quickly
+@given(
+    elements=st.lists(json_records | st.sampled_from(['{"text":"\\\\"}', "{}"]), max_size=6),
+    frame=st.sampled_from(FRAMES),
+    mark=st.sampled_from(["utf-8", "utf-8-sig"]),
+    compressed=st.booleans(),
+    data=st.data(),
+)
+def test_a_copy_of_json_is_the_file_without_the_removed_elements(
+    folder, elements, frame, mark, compressed, data
+):
+    head, between, tail = frame
+    nulls = ["null"] if head.strip() else []  # outside of an array, nothing but objects is a row
+    elements = ['{"text": "a, \\"}]"}', '{ "n": 12345678901234567890123}', *nulls, *elements]
+    removed = [n for n in range(len(elements)) if data.draw(st.booleans())]
+    kept = [element for n, element in enumerate(elements) if n not in removed]
+    whole = written(mark, head + between.join(elements) + tail)
+    path = folder() / ("a.json.gz" if compressed else "a.json")
+    path.write_bytes(gzip.compress(whole) if compressed else whole)
+    expected = written(mark, head + between.join(kept) + tail)
+    assert copy_without(path, removed, ".json", text="text") == expected
 
 
 @quickly

@@ -228,10 +228,11 @@ def test_strict_makes_them_fatal(call: Run, folder: Path) -> None:
         (["find", "SELECT nonsense FROM nowhere"], 2, "the query failed"),
         (["find", "cut.parquet"], 3, "cut.parquet"),
         (["find", "empty", "--glob", "*.txt"], 2, "no file"),
+        (["find", "docs.csv", "--top", "2kB"], 2, "'2kB' is not a valid whole number"),
         (["find"], 2, "Missing argument 'SOURCE...'"),
-        (["find", "docs.csv", "--nonsense"], 2, "No such option"),
+        (["find", "docs.csv", "--nonsense"], 2, "there is no option '--nonsense'"),
         (["fnd"], 2, "No such command 'fnd'; did you mean 'find'?"),
-        (["find", "docs.csv", "--treshold", "1"], 2, "--threshold"),
+        (["find", "docs.csv", "--treshold", "1"], 2, "'--treshold'; did you mean '--threshold'?"),
         (["find", "docs.csv", "--memory", "2"], 2, "'2' is 2 bytes, and the least is 1MB"),
         (["find", "SELEC * FROM 'docs.csv'"], 2, "looks like a SQL query"),
         (["find", "docs.csv", "--save", "folder"], 2, "not a saved result"),
@@ -399,7 +400,9 @@ def test_help_and_page_have_the_same_options(command: str) -> None:
     context = click.Context(nearly)
     found = nearly.get_command(context, command)
     assert found is not None
-    declared = {name for p in found.params for name in p.opts if name.startswith("--")}
+    commands = found.commands.values() if isinstance(found, click.Group) else [found]
+    parameters = [parameter for each in commands for parameter in each.params]
+    declared = {name for p in parameters for name in p.opts if name.startswith("--")}
     assert documented == declared
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import nearly
 from nearly.cli.program import run
-from nearly.engines.local import LocalEngine
+from nearly.engines.local.engine import LocalEngine
 from nearly.errors import SettingsError, SourceError, UnreadableError
 from nearly.sources import Skipped, file_state, open_source
 
@@ -68,6 +68,7 @@ class TestUnreadable:
         assert Path("clean.csv").read_bytes() == without(1)
         assert "1 document removed from 1 cluster; 5 rows written to clean.csv" in err
         assert "3 rows could not be read; they stay" in err
+        assert "--encoding auto finds out" in err
 
     def test_rows_go_when_that_is_said(self, call, table):
         _, _, err = call("dedup", table, "-o", "clean.csv", "--unreadable", "drop")
@@ -78,6 +79,7 @@ class TestUnreadable:
         code, _, err = call("dedup", table, "-o", "clean.csv", "--unreadable", "fail")
         assert code == 3
         assert "row 2, line 4: not valid UTF-8" in err
+        assert "--unreadable fail" in err
         assert not Path("clean.csv").exists()
 
     def test_rows_that_cannot_be_converted_are_counted(self, call, table):
@@ -120,6 +122,18 @@ class TestRowNumbers:
         assert Path("r.csv").read_text().splitlines()[1].startswith("3,1,")
         skipped = Path("s.csv").read_text().splitlines()[1:]
         assert [line.split('"')[1] for line in skipped] == ["row 0, line 2", "row 2, line 4"]
+
+    def test_arrays_become_one_array_or_several(self, call):
+        texts = [b'{"text": "%s", "n": 1e5}' % text for text in (FOX, b"other", b"more", FOX)]
+        Path("a.json").write_bytes(b"[\n" + b",\n".join(texts[:2]) + b"\n]\n")
+        Path("b.json").write_bytes(b"[\n" + b",\n".join(texts[2:]) + b"\n]\n")
+        call("dedup", "a.json", "b.json", "-o", "c.json")
+        assert Path("c.json").read_bytes() == b"[\n" + b",\n".join(texts[:3]) + b"\n]\n"
+        call("dedup", "c.json", "-o", "shards", "--shard-size", "2")
+        assert Path("shards/part-00000.json").read_bytes() == Path("a.json").read_bytes()
+        assert Path("shards/part-00001.json").read_bytes() == b"[\n" + texts[2] + b"\n]\n"
+        _, _, err = call("dedup", "c.json", "-o", "c.csv")
+        assert "written anew as csv: missing keys are null" in err
 
     def test_of_json_name_the_line_however_many_are_blank(self, call):
         Path("a.jsonl").write_bytes(b'\n{"text": "%s"}\n\n  \nno JSON\n' % FOX)

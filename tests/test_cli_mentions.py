@@ -1,9 +1,12 @@
 """`nearly mentions` from a table of texts to a truth that `nearly evaluate` takes."""
 
+from pathlib import Path
+
 import pyarrow.csv
 import pytest
 from click.testing import CliRunner
 
+import nearly
 from nearly.cli import exit_code
 from nearly.cli.mentions import mentions
 from nearly.errors import SinkError
@@ -25,6 +28,19 @@ def test_groups_are_written(tmp_path):
     assert pyarrow.csv.read_csv(gold).to_pydict() == {"id": [7, 8], "cluster": [0, 0]}
     with pytest.raises(SinkError, match="exists"):
         run(str(source), "-o", str(gold))
+
+
+def test_where_ids_repeat_documents_have_their_places(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("id,text\n7,@ann rain in the hills\n7,snow\n")
+    Path("b.csv").write_text("id,text\n8,\n7,@bob rain in the hills\n")
+    run("a.csv", "b.csv", "-o", "gold.csv")
+    places = {"id": [7, 7], "cluster": [0, 0], "file": ["a.csv", "b.csv"], "row": [0, 1]}
+    assert pyarrow.csv.read_csv("gold.csv").to_pydict() == places
+    found = nearly.find([Path("a.csv"), Path("b.csv")], threshold=0.5)
+    found.write("pairs.csv")
+    judged = nearly.evaluate("pairs.csv", gold="gold.csv")
+    assert (judged.pairs.true, judged.pairs.recall) == (1, 1.0)
 
 
 def test_no_groups_are_an_empty_table(tmp_path):

@@ -1,8 +1,11 @@
 """Text that many documents have in common: buckets are counted before anything is compared."""
 
 import itertools
+import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -15,20 +18,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nearly
+from nearly import _kernels
 from nearly.cli.find import find
+from nearly.documents.side import by_side, may_meet
+from nearly.engines.local.near_pair import met_candidates
+from nearly.measures.cosine import OF_COSINES as BITS_OF_VECTORS
 from nearly.measures.jaccard import Jaccard
 from nearly.measures.number import different
+from nearly.measures.pair import split_pairs
 from nearly.settings import Settings
 from nearly.stages.candidate import candidates, crowd
 from nearly.stages.verification import cut, verify_block
 from nearly.tuning.banding import Banding
 from nearly.tuning.method import (
     MOST_REHEARSED,
+    TRIED,
     Choice,
     Rehearsal,
     count_rehearsed,
     is_crowded,
     reconsider,
+    settle,
 )
 
 EVERYTHING = Banding(12, 2, agreement=0)
@@ -44,11 +54,68 @@ def table() -> pa.Table:
 
 @pytest.fixture
 def _as_if_large():
-    with patch("nearly.measures.jaccard.MOST_TO_JOIN", SMALL):
+    by_size_alone = patch("nearly.measures.jaccard.MOST_TO_TRY", 0)
+    with patch("nearly.measures.jaccard.MOST_TO_JOIN", SMALL), by_size_alone:
         yield
 
 
 as_if_large = pytest.mark.usefixtures("_as_if_large")
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 4), min_size=12, max_size=12), min_size=1, max_size=5),
+    st.sampled_from([0, 1, 3]),
+    st.integers(0, 40),
+    st.integers(0, 2**32 - 1),
+)
+def test_one_document_after_the_other_meets_whom_bands_bring_together(
+    bands: list[list[int]], hubs: int, most_different: int, seed: int
+) -> None:
+    """The same candidates as band by band, each once and in order; documents have gaps."""
+    documents = np.arange(1, 24, 2, dtype=np.uint32)
+    sketches = np.random.default_rng(seed).integers(0, 2**64, (24, 1), np.uint64)
+    agreement = 64 * len(bands) - most_different
+    banding = Banding(len(bands), 64, agreement, hashing=BITS_OF_VECTORS)
+    columns = [np.array(keys, np.uint32) for keys in bands]
+    expected, meetings = set(), 0
+    for keys in columns:
+        pairs, met = candidates(keys, documents, sketches, banding, hubs=hubs)
+        expected |= set(pairs.tolist())
+        meetings += met
+    together = _kernels.Meetings(len(documents), len(bands))
+    for band, keys in enumerate(columns):
+        together.add(band, keys, hubs)
+    parts = [
+        together.candidates(documents, sketches, 1, most_different, low, high)
+        for low, high in ((0, 5), (5, 5), (5, 12))
+    ]
+    assert np.concatenate([pairs for pairs, _ in parts]).tolist() == sorted(expected)
+    assert sum(met for _, met in parts) == meetings
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("hubs", [False, True])
+def test_a_crowd_finds_what_a_few_would(threads: int, hubs: bool) -> None:
+    draw = np.random.default_rng(4)
+    groups = np.repeat(draw.standard_normal((12, 16)), 40, axis=0)
+    vectors = groups + 0.1 * draw.standard_normal(groups.shape)
+    how = {"measure": "cosine", "threshold": 0.97, "bands": 20, "rows": 8, "threads": threads}
+
+    def found() -> list[dict[str, Any]]:
+        if hubs:
+            return nearly.dedup(vectors, **how).removed.to_pylist()
+        return nearly.find(vectors, method="lsh", **how).pairs.to_pylist()
+
+    usual = found()
+    with (
+        patch("nearly.engines.local.near_pair.USUAL_MEETINGS", 0),
+        patch("nearly.engines.local.near_pair.MOST_MEETINGS", 512),
+        patch("nearly.engines.local.near_pair.MEETINGS_PER_DOCUMENT", 0),
+        patch("nearly.engines.local.meeting._kernels", wraps=_kernels) as kernels,
+    ):
+        assert found() == usual
+    assert kernels.Meetings.called
+    assert len(usual) > 100
 
 
 @given(st.lists(st.integers(0, 6), max_size=60), st.sampled_from([0, 1, 3]))
@@ -75,6 +142,42 @@ def test_a_crowd_is_what_will_be_compared(keys: list[int], hubs: int) -> None:
     assert followers.sum() == met
 
 
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), max_size=60),
+    st.sampled_from([0, 1, 3]),
+    st.tuples(st.integers(0, 60), st.integers(0, 60)),
+)
+def test_documents_of_one_side_only_never_meet(
+    given: list[tuple[int, int]], hubs: int, span: tuple[int, int]
+) -> None:
+    """Against pairs of a bucket one by one; with hubs there are no documents of the new side."""
+    keys = np.array([key for key, _ in given], np.uint32)
+    sides = np.array([min(side, 1) if hubs else side for _, side in given], np.uint8)
+    numbers = np.random.default_rng(len(given)).permutation(len(given)).astype(np.uint32)
+    order, cuts = by_side(sides)
+    keys, sides, numbers = keys[order], sides[order], numbers[order]
+    expected: Counter[int] = Counter()
+    pairs = set()
+    for a, b in itertools.combinations(range(len(keys)), 2):
+        if keys[a] != keys[b] or not may_meet(sides[a : a + 1], sides[b : b + 1])[0]:
+            continue
+        first_of_side = [
+            np.flatnonzero((keys == keys[i]) & (sides == sides[i])).tolist().index(i) < hubs
+            for i in (a, b)
+        ]
+        if not hubs or any(first_of_side):
+            expected[a] += 1
+            if span[0] <= numbers[a] < span[1]:
+                pairs.add(tuple(sorted((int(numbers[a]), int(numbers[b])))))
+    followers, _ = crowd(keys, hubs=hubs, cuts=cuts)
+    assert followers.tolist() == [expected[place] for place in range(len(keys))]
+    sketches = np.zeros((len(keys), 1), np.uint64)
+    found, met = candidates(keys, numbers, sketches, EVERYTHING, hubs=hubs, firsts=span, cuts=cuts)
+    ends = (half.tolist() for half in split_pairs(found))
+    assert sorted(zip(*ends, strict=True)) == sorted(pairs)
+    assert met == len(pairs)
+
+
 @pytest.mark.parametrize("hubs", [0, 4])
 @pytest.mark.parametrize("memory", [None, 1])
 def test_candidates_of_some_documents_after_the_others_are_those_of_all(
@@ -83,10 +186,10 @@ def test_candidates_of_some_documents_after_the_others_are_those_of_all(
     with loaded(clustered(), EVERYTHING) as (corpus, engine):
         if memory:
             corpus.sketches.spill()
-        every, meetings = engine.candidates(corpus, EVERYTHING, hubs=hubs)
+        every, meetings = met_candidates(engine.shop, corpus, EVERYTHING, hubs=hubs)
         cuts = [0, 7, 8, len(corpus) // 2, 2**32]
         parts = [
-            engine.candidates(corpus, EVERYTHING, hubs=hubs, firsts=firsts)
+            met_candidates(engine.shop, corpus, EVERYTHING, hubs=hubs, firsts=firsts)
             for firsts in itertools.pairwise(cuts)
         ]
     assert sum(len(pairs) > 0 for pairs, _ in parts) > 2
@@ -98,11 +201,11 @@ def test_work_in_pieces_gives_the_same_pairs(table: pa.Table) -> None:
     options = {"method": "lsh", "k": 5, "threads": 2}
     at_once = nearly.find(table, **options)
     small = {"MOST_MEETINGS": 5_000, "MEETINGS_PER_DOCUMENT": 1}
-    with patch.multiple("nearly.engines.local", **small):
+    with patch.multiple("nearly.engines.local.near_pair", **small):
         in_pieces = nearly.find(table, **options)
     assert in_pieces.pairs.equals(at_once.pairs)
     assert in_pieces.pairs.num_rows > 0
-    for name in ("compared", "candidates", "largest_bucket"):
+    for name in ("meetings", "verified", "largest_bucket"):
         assert getattr(in_pieces.statistics, name) == getattr(at_once.statistics, name)
 
 
@@ -135,12 +238,12 @@ def test_auto_joins_what_hashing_would_compare_in_vain(table: pa.Table, unit: st
     exact = nearly.find(table, unit=unit, method="exact")
     hashed = nearly.find(table, unit=unit, method="lsh").statistics
     statistics = found.statistics
-    assert hashed.compared > 100 * FEW, "the corpus is not crowded"
+    assert hashed.meetings > 100 * FEW, "the corpus is not crowded"
     assert statistics.method == "exact"
-    assert statistics.why == f"hashing would compare {hashed.compared:,} pairs"
+    assert statistics.why == f"hashing would compare {hashed.meetings:,} pairs"
     assert statistics.bands is None
     assert statistics.largest_bucket == hashed.largest_bucket > FEW // 10
-    assert statistics.candidates < 10 * FEW
+    assert statistics.verified < 10 * FEW
     assert found.pairs.equals(exact.pairs)
     assert 0 < exact.pairs.num_rows < FEW
 
@@ -155,7 +258,7 @@ def test_what_was_asked_for_is_done(table: pa.Table) -> None:
 def test_a_deduplication_compares_with_hubs(table: pa.Table) -> None:
     statistics = nearly.dedup(table).statistics
     assert statistics.method == "lsh"
-    assert statistics.compared < 26 * 32 * FEW
+    assert statistics.meetings < 26 * 32 * FEW
     assert statistics.largest_bucket > 32
 
 
@@ -181,12 +284,62 @@ def test_a_rehearsal_is_small(documents: int, text: int) -> None:
     assert count == 2 or count * text / documents <= 2**24
 
 
+def rehearsed(*, size: int = 20_000, candidates: int = 0, joined: int = 0) -> Rehearsal:
+    """A thousand documents of 200 bytes."""
+    return Rehearsal(
+        documents=1_000,
+        text=200_000,
+        size=size,
+        candidates=candidates,
+        joined=joined,
+        join_verified=0,
+    )
+
+
+def test_a_join_may_cost_hardly_more_than_hashing() -> None:
+    """Not where shingles are many, nor where all meet all; hashing pays for its candidates."""
+    tentative = Choice("exact", TRIED, is_tentative=True)
+
+    def decided(seen: Rehearsal) -> Choice:
+        return settle(tentative, 100_000, seen)
+
+    assert decided(rehearsed()) == Choice("exact", TRIED)
+    assert decided(rehearsed(size=200_000)).method == "lsh"
+    assert decided(rehearsed(size=200_000, candidates=2_000)).method == "exact"
+    assert decided(rehearsed(joined=100_000)).method == "lsh"
+    assert decided(replace(rehearsed(), documents=1)).method == "exact", "nothing to compare"
+
+
+def test_auto_joins_by_words_where_that_is_free() -> None:
+    strangers = clustered(lonely=700)
+    words = [f"w{i}" for i in range(40)]
+    alike = [" ".join(random.Random(i).choices(words, k=20)) for i in range(700)]
+    alike += [f"{text} another" for text in alike[:50]]
+    with patch("nearly.measures.jaccard.MOST_TO_JOIN", SMALL):
+        free = nearly.find(strangers, unit="word", k=3, threshold=0.5)
+        crowded = nearly.find(alike, unit="word", k=1, threshold=0.8)
+        by_characters = nearly.find(strangers)
+        cleaned = nearly.dedup(strangers, unit="word", k=3)
+        advised = nearly.tune(strangers, unit="word", k=3)
+    assert (free.statistics.method, free.statistics.why) == ("exact", TRIED)
+    exact = nearly.find(strangers, unit="word", k=3, threshold=0.5, method="exact")
+    assert free.pairs.equals(exact.pairs)
+    assert free.pairs.num_rows > 10
+    assert crowded.statistics.method == "lsh"
+    assert crowded.statistics.why == "a sample says that hashing is cheaper"
+    hashed = nearly.find(alike, unit="word", k=1, threshold=0.8, method="lsh")
+    assert crowded.pairs.equals(hashed.pairs)
+    assert crowded.pairs.num_rows > 10
+    assert by_characters.statistics.method == cleaned.statistics.method == "lsh"
+    assert (advised.statistics["method"], advised.statistics["why"]) == ("exact", TRIED)
+
+
 def test_the_join_must_cost_less() -> None:
     """Where the join looks at as many pairs as hashing, hashing stays."""
     chosen = Choice("lsh", "hashing is cheaper")
 
     def decided(joined: int) -> str:
-        seen = Rehearsal(documents=1_000, candidates=0, joined=joined, join_verified=0)
+        seen = rehearsed(joined=joined)
         return reconsider(chosen, 100_000, 10**7, 10**9, seen).method
 
     assert decided(joined=100) == "exact"

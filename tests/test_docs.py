@@ -6,6 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
+import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -35,6 +36,8 @@ def documented() -> list[tuple[str, list[str]]]:
 def test_every_command_in_the_documentation_has_these_options(page: str, call: list[str]) -> None:
     context = nearly.make_context("nearly", call[:1], resilient_parsing=True)
     command = nearly.get_command(context, call[0])
+    if isinstance(command, click.Group) and call[1] != "COMMAND":
+        command, call = command.get_command(context, call[1]), call[1:]
     assert command is not None, f"{page}: nearly {call[0]}"
     known = {name for parameter in command.params for name in parameter.opts}
     used = {word.partition("=")[0] for word in call[1:] if re.match(r"--?[a-z]", word)}
@@ -60,8 +63,12 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "docs.jsonl").write_text(lines)
     baskets = pa.table({"items": [["milk", "bread"], ["bread", "milk"]]})
     pq.write_table(baskets, tmp_path / "baskets.parquet")
+    vectors = pa.table({"embedding": [[1.0, 2.0], [1.0, 2.1], [3.0, -1.0]]})
+    pq.write_table(vectors, tmp_path / "vectors.parquet")
     csv = "tweetid,text\n" + "".join(f"{r['id']},{r['text']}\n" for r in rows)
     (tmp_path / "tweets.csv").write_text(csv)
+    (tmp_path / "tickets.csv").write_text("body\nthe lamp is broken\nthe lamp broke\n")
+    (tmp_path / "names.csv").write_text("name\nMarie Curie\nMarie Currie\nNiels Bohr\n")
     return tmp_path
 
 
@@ -70,9 +77,17 @@ def tour() -> list[list[str]]:
     return commands(part)
 
 
+def _needs_more(call: list[str]) -> bool:
+    """Whether it is about what an earlier line of the tour made."""
+    return call[0] in ("report", "query") or "--add" in call
+
+
 @pytest.mark.usefixtures("desk")
 @pytest.mark.parametrize("call", tour(), ids=lambda call: " ".join(call)[:40])
 def test_the_tour_runs(call: list[str]) -> None:
+    for before in tour()[: tour().index(call)] if _needs_more(call) else []:
+        makes_something = "--save" in before or before[0] == "index"
+        assert not makes_something or run(before) == 0  # what is reported, or asked
     assert run(call) == 0
 
 

@@ -1,5 +1,6 @@
 """A batch without one document passes every stage: of no row, of nulls alone, of empty texts."""
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -170,3 +171,43 @@ def test_runs_with_row_groups_without_a_document(tmp_path: Path, kind, method, m
     clean = nearly.dedup(path, k=3, threshold=0.5, method=method, memory=memory)
     assert len(clean) == 1
     assert clean.kept.num_rows == 1 + 2 * len(ROWS[kind])
+
+
+def write_jsonl(path: Path, rows: list[str | None]) -> None:
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in rows))
+
+
+def write_csv(path: Path, rows: list[str | None]) -> None:
+    path.write_text("id,text\n" + "".join(f"{i},{text or ''}\n" for i, text in enumerate(rows)))
+
+
+def write_arrow(path: Path, rows: list[str | None]) -> None:
+    schema = pa.schema([("text", pa.string())])
+    with pa.ipc.new_file(path, schema) as writer:
+        for start in range(0, len(rows) + 3, 3):  # the last batch may have no row
+            writer.write_batch(pa.record_batch([rows[start : start + 3]], schema=schema))
+
+
+def write_lines(path: Path, rows: list[str | None]) -> None:
+    path.write_text("".join((text or "") + "\n" for text in rows))
+
+
+WRITERS = {".jsonl": write_jsonl, ".csv": write_csv, ".arrow": write_arrow, ".txt": write_lines}
+
+
+@pytest.mark.parametrize("kind", ["nulls", "empty texts"])
+@pytest.mark.parametrize("ending", WRITERS)
+@pytest.mark.parametrize("memory", [1, None])
+def test_readers_with_batches_without_a_document(tmp_path, monkeypatch, kind, ending, memory):
+    monkeypatch.setattr("nearly.sources.part.BATCH_ROWS", 3)
+    path = tmp_path / f"docs{ending}"
+    WRITERS[ending](path, [*ROWS[kind], *TEXTS, *ROWS[kind], *ROWS[kind]])
+    found = nearly.find(
+        path,
+        text=None if ending == ".txt" else "text",
+        lines=ending == ".txt",
+        k=3,
+        threshold=0.5,
+        memory=memory,
+    )
+    assert found.pairs.num_rows == 1

@@ -9,9 +9,11 @@ that a wrong engine does not pass.
 
 import itertools
 import json
+import random
 import sysconfig
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import oracle
 import pyarrow as pa
@@ -26,22 +28,35 @@ from oracle import Buckets, Oracle
 
 import nearly
 from nearly.stages.audit import draw
+from nearly.text.kind import KINDS, kind_of
+from nearly.tuning.method import TRIED
 
 HERE = Run(None, 8_192)
 IN_PIECES = Run(None, 5, small=True)
 QUICK = (HERE, IN_PIECES, Run(2, 5, small=True))
-SLOW = (Run(1, 1), Run(1, 10_000), Run(3, 10_000, small=True), Run(7, 1), Run(7, 10_000))
+SLOW = (Run(1, 10_000), Run(3, 10_000, small=True), Run(7, 1), Run(7, 10_000))
 
 
-def params(runs):
+def params(runs, quick=(HERE, IN_PIECES)):
+    """Each run; `make test` leaves out those that are not quick, which are Spark's mostly."""
     return [
         pytest.param(
             run,
             id=str(run),
-            marks=[needs_java] * run.is_spark + [pytest.mark.slow] * (run in SLOW),
+            marks=[needs_java] * run.is_spark + [pytest.mark.slow] * (run not in quick),
         )
         for run in runs
     ]
+
+
+def cases(runs, values, telling):
+    """Each case on each engine; in `make test` those of Spark that tell most: they are slow."""
+    found = []
+    for run, (name, case) in itertools.product(runs, values.items()):
+        is_slow = run in SLOW or (run.is_spark and name not in telling)
+        marks = [needs_java] * run.is_spark + [pytest.mark.slow] * is_slow
+        found.append(pytest.param(run, *case, id=f"{name}-{run}", marks=marks))
+    return found
 
 
 on_every_engine = pytest.mark.parametrize("run", params([*QUICK, *SLOW]))
@@ -50,7 +65,9 @@ on_both_engines = pytest.mark.parametrize("run", params(QUICK))
 on_one_machine = pytest.mark.parametrize("run", params([HERE, IN_PIECES]))
 on_spark = pytest.mark.parametrize("run", params([r for r in (*QUICK, *SLOW) if r.is_spark]))
 #: Real text is too much for very small pieces.
-on_real_text = pytest.mark.parametrize("run", params([Run(2, 10_000), Run(7, 1), Run(7, 10_000)]))
+on_real_text = pytest.mark.parametrize(
+    "run", params([Run(2, 10_000), Run(7, 1), Run(7, 10_000)], quick=[Run(2, 10_000)])
+)
 
 KEEPS = (
     "first",
@@ -111,16 +128,17 @@ def check_clean(clean, expected):
     assert counted(clean, expected.counts) == expected.counts
 
 
-@on_every_engine
+SEARCHES = {
+    "characters": (0, CHARACTERS, EXACT),
+    "all pairs and leaders": (1, {**CHARACTERS, "all_pairs": True, "cluster": "leader"}, SURE),
+    "words and leaders": (4, {**WORDS, "cluster": "leader"}, EXACT),
+    "all pairs of words": (6, {**WORDS, "all_pairs": True}, SURE),
+}
+
+
 @pytest.mark.parametrize(
-    ("seed", "options", "method"),
-    [
-        (0, CHARACTERS, EXACT),
-        (1, {**CHARACTERS, "all_pairs": True, "cluster": "leader"}, SURE),
-        (4, {**WORDS, "cluster": "leader"}, EXACT),
-        (6, {**WORDS, "all_pairs": True}, SURE),
-    ],
-    ids=["characters", "all pairs and leaders", "words and leaders", "all pairs of words"],
+    ("run", "seed", "options", "method"),
+    cases([*QUICK, *SLOW], SEARCHES, telling={"all pairs and leaders", "words and leaders"}),
 )
 def test_every_pair_is_found_and_clustered(run, seed, options, method):
     expected = Oracle(corpus(seed), **options)
@@ -149,11 +167,14 @@ def test_any_corpus_is_searched_and_cleaned(run, seed, options, cluster, all_pai
     check_clean(clean, Oracle(corpus(seed), keep=keep, **options))
 
 
-@on_every_engine
+SIGNED = {
+    "one permutation": (2, MISSING),
+    "independent": (3, {**MISSING, "scheme": "independent", "seed": 5}),
+}
+
+
 @pytest.mark.parametrize(
-    ("seed", "method"),
-    [(2, MISSING), (3, {**MISSING, "scheme": "independent", "seed": 5})],
-    ids=["one permutation", "independent"],
+    ("run", "seed", "method"), cases([*QUICK, *SLOW], SIGNED, telling={"one permutation"})
 )
 def test_hashing_finds_what_meets_in_a_bucket(run, seed, method):
     found = run.find(corpus(seed), **CHARACTERS, audit=1_000, **method)
@@ -165,16 +186,14 @@ def test_hashing_finds_what_meets_in_a_bucket(run, seed, method):
 
 
 def survivor_cases():
-    """Every rule on one machine and on Spark; in `make test`, and cut otherwise, a few on Spark."""
-    for run, keep, cluster in itertools.product((*QUICK, *SLOW), KEEPS, ("components", "leader")):
-        is_telling = (keep, cluster) in TELLING
-        if is_telling or run not in SLOW:
-            is_slow = run in SLOW or (run.is_spark and not is_telling)
-            marks = [needs_java] * run.is_spark + [pytest.mark.slow] * is_slow
-            yield pytest.param(run, keep, cluster, id=f"{keep}-{cluster}-{run}", marks=marks)
+    """Every rule on one machine and on Spark; cut otherwise, a few."""
+    rules = {f"{k}-{c}": (k, c) for k, c in itertools.product(KEEPS, ("components", "leader"))}
+    telling = {f"{keep}-{cluster}" for keep, cluster in TELLING}
+    few = {name: rules[name] for name in sorted(telling)}
+    return cases(QUICK, rules, telling) + cases(SLOW, few, telling)
 
 
-@pytest.mark.parametrize(("run", "keep", "cluster"), list(survivor_cases()))
+@pytest.mark.parametrize(("run", "keep", "cluster"), survivor_cases())
 def test_the_best_of_each_cluster_survives(run, keep, cluster):
     seed, method = (0, SURE) if cluster == "components" else (371, EXACT)
     options = {**CHARACTERS, "cluster": cluster, "keep": keep}
@@ -200,15 +219,19 @@ def test_a_crowded_bucket_is_cleaned_by_its_hubs(run):
 HEADER = "Head of it all. "
 
 
-@on_both_engines
+DROPPED = {
+    "ignored": (3, {"ignore": [HEADER, "ba do ki"]}, MISSING),
+    "common": (4, {"common": 0.4}, EXACT),
+    "ignored and common": (
+        4,
+        {"ignore": [HEADER[:9]], "common": 0.5},
+        {**MISSING, "scheme": "independent"},
+    ),
+}
+
+
 @pytest.mark.parametrize(
-    ("seed", "dropped", "method"),
-    [
-        (3, {"ignore": [HEADER, "ba do ki"]}, MISSING),
-        (4, {"common": 0.4}, EXACT),
-        (4, {"ignore": [HEADER[:9]], "common": 0.5}, {**MISSING, "scheme": "independent"}),
-    ],
-    ids=["ignored", "common", "ignored and common"],
+    ("run", "seed", "dropped", "method"), cases(QUICK, DROPPED, telling={"ignored and common"})
 )
 def test_what_is_dropped_counts_for_nothing(run, seed, dropped, method):
     table = relatives.spoilt(relatives.headed(corpus(seed), HEADER), seed)
@@ -270,6 +293,20 @@ def test_documents_that_share_an_id_are_told_apart_by_their_places(run):
     check_clean(run.dedup(table, keep="longest", **CHARACTERS, **EXACT), expected)
 
 
+@on_every_engine
+def test_each_kind_of_difference_is_told(run):
+    table = relatives.spoilt(relatives.relabelled(relatives.varied(corpus(4), 4), 1), 4)
+    expected = Oracle(table, **WORDS, all_pairs=True)
+    texts = {each.row: each.text for each in expected.documents}
+    found = run.find(table, **WORDS, **EXACT, all_pairs=True, difference=True)
+    assert found.pairs.column_names[-1] == "difference"
+    assert rows_of(found.pairs.drop_columns("difference")) == expected.pairs
+    ends = (found.pairs[end].to_pylist() for end in ("row_a", "row_b"))
+    kinds = [kind_of(texts[a], texts[b]) for a, b in zip(*ends, strict=True)]
+    assert set(kinds) == set(KINDS), "a kind does not occur"
+    assert found.pairs["difference"].to_pylist() == kinds
+
+
 @on_both_engines
 def test_ids_that_have_to_be_unique_are_refused_with_both_places(run):
     ids = pa.array([7, 8, None, 9, 8, 7, 8], pa.int64())
@@ -315,8 +352,7 @@ def test_components_that_grow_in_rounds_are_the_same(run):
         check_found(run.find(corpus(0), **CHARACTERS, **SURE), expected)
 
 
-@needs_java
-@pytest.mark.parametrize("run", QUICK[2:], ids=str)
+@pytest.mark.parametrize("run", params(QUICK[2:]))
 def test_a_chain_that_one_round_does_not_connect_is_one_cluster(run):
     chain = relatives.long_chain(0)
     expected = Oracle(chain, **CHARACTERS)
@@ -337,6 +373,22 @@ def test_k_and_method_are_decided_by_the_whole_corpus(run):
     decided = run.find(table_of([*short, *long])).statistics
     assert (decided["k"], decided["method"], decided["why"]) == (5, "exact", "the corpus is small")
     assert run.find(table_of([*short, *long * 3])).statistics["k"] == 9
+
+
+@on_both_engines
+def test_a_join_that_is_tried_is_settled_alike(run):
+    """Strangers are joined; where all share their words, they are hashed."""
+    draw = random.Random(3)
+    strangers = [" ".join(f"w{draw.randrange(3_000)}" for _ in range(30)) for _ in range(120)]
+    crowd = [" ".join(f"w{draw.randrange(40)}" for _ in range(20)) for _ in range(120)]
+    with patch("nearly.measures.jaccard.MOST_TO_JOIN", {"char": 0, "word": 2**10}):
+        joined = run.find(table_of(strangers), unit="word", k=2).statistics
+        hashed = run.find(table_of(crowd), unit="word", k=1).statistics
+    assert (joined["method"], joined["why"]) == ("exact", TRIED)
+    assert (hashed["method"], hashed["why"]) == (
+        "lsh",
+        "a sample says that hashing is cheaper",
+    )
 
 
 @on_every_engine
@@ -402,7 +454,7 @@ def standard_library():
 
 def same_everywhere(statistics):
     """All but what depends on how the exact method cuts its work."""
-    cut = ("compared", "candidates") if statistics["method"] == "exact" else ()
+    cut = ("meetings", "verified") if statistics["method"] == "exact" else ()
     return {name: value for name, value in statistics.items() if name not in cut}
 
 

@@ -2,9 +2,11 @@
 
 import itertools
 import random
+import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,9 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearly import _kernels
-from nearly.measures.pair import Joined, Pairs, order_of, split_pairs
-from nearly.measures.set_join import SetBlock, join, memory_of
+from nearly.documents.spool import TemporaryColumn
+from nearly.measures.pair import Joined, Pairs, split_pairs
+from nearly.measures.set_join import Least, SetBlock, join, memory_of
 from nearly.measures.work import ONE_THREAD, Workers
+from nearly.stages.copy import give_back_copies
 
 THRESHOLDS = [Fraction(f"0.{i}") for i in range(30, 100, 5)] + [
     Fraction(1, 3),
@@ -29,7 +33,7 @@ def gather(parts: Iterable[Joined]) -> Pairs:
     held = list(parts)
     packed = np.concatenate([np.empty(0, np.uint64), *(part.pairs for part in held)])
     nearness = np.concatenate([np.empty(0), *(part.nearness for part in held)])
-    order = order_of(packed)
+    order = np.argsort(packed)
     first, second = split_pairs(packed[order])
     return Pairs(first=first, second=second, nearness=nearness[order])
 
@@ -43,8 +47,13 @@ def block_of(sets, documents=None):
     )
 
 
-def found(sets, threshold, workers=ONE_THREAD):
-    return as_dict(gather(join([lambda: block_of(sets)], threshold, workers)))
+def least(threshold, *, of_smaller=False):
+    return Least(share=threshold, of_smaller=of_smaller)
+
+
+def found(sets, threshold, workers=ONE_THREAD, *, of_smaller=False):
+    least_share = least(threshold, of_smaller=of_smaller)
+    return as_dict(gather(join([lambda: block_of(sets)], least_share, workers)))
 
 
 def as_dict(pairs):
@@ -54,12 +63,12 @@ def as_dict(pairs):
     return as_found
 
 
-def brute_force(sets, threshold):
+def brute_force(sets, threshold, *, of_smaller=False):
     expected = {}
     for (i, a), (j, b) in itertools.combinations(enumerate(sets), 2):
-        shared, together = len(a & b), len(a | b)
-        if shared and Fraction(shared, together) >= threshold:
-            expected[i, j] = shared / together
+        shared, whole = len(a & b), min(len(a), len(b)) if of_smaller else len(a | b)
+        if shared and Fraction(shared, whole) >= threshold:
+            expected[i, j] = shared / whole
     return expected
 
 
@@ -94,9 +103,10 @@ def collections_of_sets(draw, most=14):
     return [{make_hash(number) for number in each} for each in sets]
 
 
-@given(collections_of_sets(), st.sampled_from(THRESHOLDS))
-def test_finds_what_brute_force_finds(sets, threshold):
-    assert found(sets, threshold) == brute_force(sets, threshold)
+@given(collections_of_sets(), st.sampled_from(THRESHOLDS), st.booleans())
+def test_finds_what_brute_force_finds(sets, threshold, of_smaller):
+    expected = brute_force(sets, threshold, of_smaller=of_smaller)
+    assert found(sets, threshold, of_smaller=of_smaller) == expected
 
 
 @given(collections_of_sets(), st.sampled_from(THRESHOLDS), st.integers(1, 5))
@@ -105,16 +115,21 @@ def test_any_number_of_threads_finds_the_same(sets, threshold, threads):
         assert found(sets, threshold, Workers(pool.map, threads)) == found(sets, threshold)
 
 
-@given(collections_of_sets(), st.sampled_from(THRESHOLDS), st.data())
-def test_blocks_find_the_same(sets, threshold, data):
-    places = data.draw(st.lists(st.integers(0, 3), min_size=len(sets), max_size=len(sets)))
+@given(
+    collections_of_sets(), st.sampled_from(THRESHOLDS), st.booleans(), st.integers(1, 9), st.data()
+)
+def test_blocks_find_the_same(sets, threshold, of_smaller, blocks, data):
+    """One block, some that are indexed together, and more than that."""
+    place = st.integers(0, blocks - 1)
+    places = data.draw(st.lists(place, min_size=len(sets), max_size=len(sets)))
     loads = []
-    for place in range(4):
+    for place in range(blocks):
         documents = [i for i in range(len(sets)) if places[i] == place]
         block = block_of([sets[i] for i in documents], documents)
         loads.append(lambda block=block: block)
-    in_blocks = as_dict(gather(join(loads, threshold, ONE_THREAD)))
-    assert in_blocks == brute_force(sets, threshold)
+    least_share = least(threshold, of_smaller=of_smaller)
+    in_blocks = as_dict(gather(join(loads, least_share, ONE_THREAD)))
+    assert in_blocks == brute_force(sets, threshold, of_smaller=of_smaller)
 
 
 @pytest.mark.parametrize("threshold", [t for t in THRESHOLDS if t.denominator <= 20], ids=str)
@@ -151,7 +166,9 @@ def test_equal_sets_are_all_pairs(threshold):
 def test_a_huge_set_among_small_ones(threshold):
     huge = {spread(i) for i in range(20_000)}
     parts = [{spread(i) for i in range(size)} for size in (1, 100, 6_000, 15_999, 16_000, 20_000)]
-    assert found([*parts, huge], threshold) == brute_force([*parts, huge], threshold)
+    for of_smaller in (False, True):
+        expected = brute_force([*parts, huge], threshold, of_smaller=of_smaller)
+        assert found([*parts, huge], threshold, of_smaller=of_smaller) == expected
 
 
 def test_sets_of_one_shingle_and_empty_sets():
@@ -183,11 +200,47 @@ def test_edited_texts(threshold):
         offsets, hashes, first, second, threshold.numerator, threshold.denominator
     )
     kept = similarities >= 0
-    pairs = gather(join([lambda: block], threshold, Workers(map, 3)))
+    pairs = gather(join([lambda: block], least(threshold), Workers(map, 3)))
     assert len(pairs) > 100
     np.testing.assert_array_equal(pairs.first, first[kept])
     np.testing.assert_array_equal(pairs.second, second[kept])
     np.testing.assert_array_equal(pairs.nearness, similarities[kept])
+
+
+@pytest.mark.parametrize("make_hash", HASHES[::2])
+def test_sets_with_a_common_header(make_hash):
+    """Near the threshold on both sides; what hardly shares more than the header is not verified."""
+    draw = random.Random(3)
+    sets = []
+    for _ in range(300):
+        own = draw.choice(sets) if sets and draw.random() < 0.3 else frozenset()
+        own = {number for number in own if draw.random() < 0.8}
+        sets.append(frozenset(own | set(draw.sample(range(3_000), draw.randint(0, 30)))))
+    with_header = [{make_hash(n) for n in each | set(range(3_000, 3_080))} for each in sets]
+    threshold = Fraction("0.8")
+    expected = brute_force(with_header, threshold)
+    assert 100 < len(expected) < 20_000
+    assert sum(similarity < 0.82 for similarity in expected.values()) > 20
+    parts = list(join([lambda: block_of(with_header)], least(threshold), ONE_THREAD))
+    assert as_dict(gather(parts)) == expected
+    wasted = sum(part.verified for part in parts) - len(expected)
+    assert wasted < len(expected) / 2
+
+
+def test_a_header_that_a_few_shingles_more_would_reach():
+    """Prefixes end before the header here, if only just: nobody meets everybody there."""
+    draw = random.Random(4)
+    header = {spread(n) for n in range(40)}
+    sets = [
+        header | {spread(n) for n in draw.sample(range(40, 5_000), draw.randint(6, 20))}
+        for _ in range(400)
+    ]
+    sets += [each - {max(each - header)} for each in sets[::20]]
+    expected = brute_force(sets, Fraction("0.8"))
+    assert len(expected) >= 20
+    parts = list(join([lambda: block_of(sets)], least(Fraction("0.8")), ONE_THREAD))
+    assert as_dict(gather(parts)) == expected
+    assert sum(part.meetings for part in parts) < 5_000
 
 
 def edited_texts(generator, count):
@@ -206,32 +259,54 @@ def edited_texts(generator, count):
 
 def test_says_how_many_pairs_met_and_how_many_were_verified():
     far, near = [{1, 2, 3, 4, 5, 6}, {1, 2, 3, 7, 8, 9}], [set(range(20, 40)), set(range(21, 40))]
-    parts = list(join([lambda: block_of(far + near)], Fraction("0.3"), ONE_THREAD))
+    parts = list(join([lambda: block_of(far + near)], least(Fraction("0.3")), ONE_THREAD))
     assert sum(part.meetings for part in parts) >= 2
     assert sum(part.verified for part in parts) == sum(len(part.pairs) for part in parts) == 2
 
 
-def test_blocks_too_different_in_size_are_not_loaded_again():
-    loads = []
+def blocks_of(sets, count):
+    """Blocks that may be loaded once."""
+    cuts = [len(sets) * i // count for i in range(count + 1)]
+    for start, stop in itertools.pairwise(cuts):
+        once = iter([block_of(sets[start:stop], range(start, stop))])
+        yield lambda once=once: next(once)
 
-    def load(name, sets, documents):
-        loads.append(name)
-        return block_of(sets, documents)
 
-    small = [set(range(10)), set(range(1, 11))]
-    large = [set(range(100)), set(range(1, 101))]
-    blocks = [lambda: load("small", small, [0, 1]), lambda: load("large", large, [2, 3])]
-    pairs = gather(join(blocks, Fraction("0.8"), ONE_THREAD))
-    assert list(as_dict(pairs)) == [(0, 1), (2, 3)]
-    assert loads == ["small", "large", "small", "large"]
+def test_sets_of_several_blocks_are_made_once_and_put_aside(tmp_path):
+    draw = random.Random(6)
+    sets = [{spread(n) for n in draw.sample(range(100), 40)} for _ in range(60)]
+    expected = brute_force(sets, Fraction("0.3"))
+    assert len(expected) > 20
+    columns = []
+
+    def column():
+        columns.append(TemporaryColumn(tmp_path, np.uint64))
+        return columns[-1]
+
+    for room in (sys.maxsize, 1):
+        workers = Workers(map, 2, room, column)
+        parts = join(list(blocks_of(sets, 11)), least(Fraction("0.3")), workers)
+        assert as_dict(gather(parts)) == expected
+        assert columns.pop().shown().tolist() == [n for each in sets for n in sorted(each)]
+        assert not columns
+
+
+def test_blocks_too_different_in_size_are_not_compared(monkeypatch):
+    monkeypatch.setattr("nearly.measures.set_join.INDEXED", 1)
+    sets = [set(range(10)), set(range(1, 11)), set(range(100)), set(range(1, 101))]
+    parts = list(join(list(blocks_of(sets, 2)), least(Fraction("0.8")), Workers(map, 1)))
+    assert list(as_dict(gather(parts))) == [(0, 1), (2, 3)]
+    assert len(parts) == 4, "each block with itself, in two parts"
 
 
 def test_memory_grows_with_all_that_is_held():
-    least = memory_of(1000, 100_000, Fraction("0.8"), 1)
-    assert least > 8 * 100_000
+    usual = memory_of(1000, 100_000, least(Fraction("0.8")), 1)
+    assert usual > 8 * 100_000
     for more in [(9000, 100_000, "0.8", 1), (1000, 10**7, "0.8", 1), (1000, 100_000, "0.3", 1)]:
         documents, shingles, threshold, threads = more
-        assert memory_of(documents, shingles, Fraction(threshold), threads) > least
+        assert memory_of(documents, shingles, least(Fraction(threshold)), threads) > usual
+    whole = memory_of(1000, 100_000, least(Fraction("0.8"), of_smaller=True), 1)
+    assert whole > usual, "of containment, a whole set is looked up"
 
 
 def kernel_sets(
@@ -283,10 +358,48 @@ def test_a_wrong_use_is_refused_for_it_would_lose_pairs():
 
 
 @given(st.sets(st.tuples(st.integers(0, 2**32 - 2), st.integers(1, 9)), max_size=40), st.booleans())
-def test_pairs_are_put_in_order(drawn: set[tuple[int, int]], is_small: bool) -> None:
-    """With numbers that fit in a word with their places, and with others."""
+def test_pairs_are_put_in_order_with_their_values(
+    drawn: set[tuple[int, int]], is_small: bool
+) -> None:
+    """With numbers of few bits, and of all."""
     pairs = {(a % 99 if is_small else a, b) for a, b in drawn}
     first = np.array([a for a, _ in pairs], np.uint64)
     second = np.array([min(a + b, 2**32 - 1) for a, b in pairs], np.uint64)
-    packed = np.unique(first << np.uint64(32) | second)[::-1].copy()
-    assert (packed[order_of(packed)] == np.sort(packed)).all()
+    packed = np.random.default_rng(1).permutation(np.unique(first << np.uint64(32) | second))
+    in_order, values = _kernels.sort_pairs(packed, np.arange(len(packed), dtype=float))
+    assert in_order.tolist() == sorted(packed.tolist())
+    assert packed[values.astype(int)].tolist() == in_order.tolist()
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 4), max_size=2), min_size=1, max_size=12), st.integers(1, 60)
+)
+def test_copies_get_the_pairs_of_their_originals(drawn: list[list[int]], cut: int) -> None:
+    """Of any groups, in pieces of any size, against a plain product of both groups."""
+    members: list[list[int]] = []
+    count = len(drawn)
+    for i, sizes in enumerate(drawn):
+        members.append([i, *range(count, count + sum(sizes))])
+        count += sum(sizes)
+    copies = [(copy, group[0]) for group in members for copy in group[1:]]
+    near = {
+        (a, b): 0.5 + a / 100 for a, b in itertools.combinations(range(len(drawn)), 2) if a + b < 9
+    }
+    expected = {
+        (min(x, y), max(x, y)): value
+        for (a, b), value in near.items()
+        for x, y in itertools.product(members[a], members[b])
+    }
+    for group in members:
+        expected |= dict.fromkeys(itertools.combinations(group, 2), 1.0)
+    pairs = Pairs(
+        first=np.array([a for a, _ in near], np.uint32),
+        second=np.array([b for _, b in near], np.uint32),
+        nearness=np.array(list(near.values()), float),
+    )
+    columns = (np.array([pair[side] for pair in copies], np.uint32) for side in (0, 1))
+    with patch("nearly.stages.copy.PART", cut):
+        found = give_back_copies(pairs, *columns, 1.0, all_pairs=True)
+    ends = zip(found.first.tolist(), found.second.tolist(), strict=True)
+    assert list(ends) == sorted(expected)
+    assert dict(zip(sorted(expected), found.nearness.tolist(), strict=True)) == expected

@@ -37,7 +37,8 @@ ALIGNMENT = _kernels.Alignment(**edited.ALIGNMENT)
 def align() -> object:
     rarities, begins = np.ones(len(HALF), np.float32), np.zeros(len(HALF), np.uint8)
     ends = np.array([0, len(HALF)])
-    return _kernels.align(ends, HALF, rarities, HALF, HALF + 1, begins, WHO, WHO, ALIGNMENT)
+    words = (HALF.astype(np.uint64), HALF, rarities, HALF, HALF + 1, begins)
+    return _kernels.align(ends, *words, WHO, WHO, ALIGNMENT, 0.7)
 
 
 LOOPS: dict[str, Callable[[], object]] = {
@@ -45,12 +46,14 @@ LOOPS: dict[str, Callable[[], object]] = {
     "shingle_sets": lambda: _kernels.shingle_sets(OFFSETS, TEXT, "char", 9, 1),
     "normalise": lambda: _kernels.normalise(OFFSETS, TEXT, **NORMALISE),
     "settled": lambda: _kernels.settled(OFFSETS, TEXT, "NFC"),
-    "cut_units": lambda: _kernels.cut_units(OFFSETS, TEXT, True, True, True),
+    "cut_units": lambda: _kernels.cut_units(OFFSETS, TEXT, True, True),
     "shared_runs": lambda: _kernels.shared_runs(
         np.array([0, len(UNITS)]), UNITS, WHO, WHO, False, 6, 7, 10
     ),
+    "winnow": lambda: _kernels.winnow(np.array([0, len(UNITS)]), UNITS, 6, 7),
+    "document_grams": lambda: _kernels.document_grams(np.array([0, len(UNITS)]), UNITS, 3),
     "rare_pairs": lambda: _kernels.rare_pairs(
-        np.array([0, len(UNITS)]), UNITS, WHO, WHO, False, 3, 8, 5
+        np.array([0, len(UNITS)]), UNITS, WHO, WHO, False, 3, 8, 0, 1
     ),
     "align": align,
 }

@@ -6,13 +6,15 @@ import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "nearly"
 
 #: From the ground up; a room may import its own floor's package and all floors below.
 FLOORS = [
-    {"errors", "wording"},
+    {"errors", "markup", "wording"},
     {"declaration", "progress", "tabular"},
     {"arrays", "limits", "mapping", "remnant", "settings", "schemas", "signature", "_kernels"},
     {"text", "tuning", "textbook"},
@@ -20,15 +22,20 @@ FLOORS = [
     {"documents"},
     {"stages"},
     {"engines", "sources", "sinks", "plans"},
-    {"recut", "result_folder", "bloom"},
+    {"bloom", "grouping", "recut", "result_folder", "view"},
+    {"report"},
     {"results", "streams"},
     {"comparison", "evaluation", "explanation", "passage"},
     {"drawing"},
     {"pipeline", "advice"},
     {"arguments"},
     {"origin", "run"},
-    {"saved", "call"},
-    {"api"},
+    {"index"},
+    {"job", "saved"},
+    {"call"},
+    {"api", "prepared"},
+    {"web"},
+    {"service"},
     {"cli", "__main__"},
 ]
 #: Each lives beside these and must not know them.
@@ -112,6 +119,26 @@ def test_nothing_heavy_is_imported_early(module: str) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert not HEAVY & set(loaded.stdout.split())
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".parquet"])
+def test_a_small_run_imports_what_it_needs_only(tmp_path: Path, suffix: str) -> None:
+    texts = ["one text of a few words", "one text of some words"]
+    if suffix == ".parquet":
+        pq.write_table(pa.table({"id": ["a", "b"], "text": texts}), tmp_path / "texts.parquet")
+    else:
+        for i, text in enumerate(texts):
+            (tmp_path / f"{i}.txt").write_text(text)
+    code = (
+        "import sys, nearly; found = nearly.find(sys.argv[1]); found.top, found.clusters; "
+        "print(*sys.modules)"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=True
+    )
+    modules = set(loaded.stdout.split())
+    assert "pyarrow" in modules
+    assert not {"duckdb", "pandas", "polars", "pyarrow.compute", "numpy.ma"} & modules
 
 
 def test_only_the_engine_imports_spark() -> None:

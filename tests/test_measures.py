@@ -4,6 +4,7 @@ import itertools
 import math
 import random
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,20 @@ from engines import collected, frame_of
 from hamming import Hamming, bit_strings
 
 import nearly
+from nearly.arrays import BITS
 from nearly.errors import SettingsError
 from nearly.measures.base import Measure
+from nearly.measures.choice import OF_VECTORS, measure_at
+from nearly.measures.containment import Containment, ItemContainment
+from nearly.measures.edit import Edit
 from nearly.measures.item_jaccard import ItemJaccard
 from nearly.measures.jaccard import Jaccard
+from nearly.measures.weight import given_weights
+from nearly.measures.weighted_jaccard import WeightedItemJaccard, WeightedJaccard
 from nearly.settings import Settings
+from nearly.sources import vector as vectors
 from nearly.sources.item import contents_of
+from nearly.sources.vector import Shape
 from nearly.tuning.banding import Banding
 
 LENGTH, WITHIN = 64, 6
@@ -154,12 +163,33 @@ def test_what_a_threshold_means_is_the_measures_affair() -> None:
 
 LISTS = [["a", "b"], ["b", "a", "a"], ["c"], ["a", "b"], ["a"]]
 ITEMS = contents_of(pa.array(LISTS)).to_pylist()
+WEIGHTS = given_weights("weights", np.arange(1, dtype=np.uint64), [Decimal(3)], Decimal("0.5"))
+VECTORS = [[1.0, 2.0], [1.0, -2.5], [3.0, 0.5], [1.0, 2.0], [-1.0, 2.0]]
+NUMBERS = vectors.contents_of(pa.array(VECTORS), Shape("<f8", 2)).to_pylist()
 MEASURES: list[tuple[Measure, list[Any]]] = [
     (ItemJaccard.of(Settings()), ITEMS),
     (ItemJaccard.of(Settings(bag=True)), ITEMS),
     (Jaccard.of(Settings.of(k=2, raw=True, bag=True)), ["abcabd", "abcab", "xyz", "abcabd", "ab"]),
     (Jaccard.of(Settings.of(k=2, raw=True)), ["abcabd", "abcabe", "xyz", "abcabd", "ab"]),
+    (ItemContainment.of(Settings()), ITEMS),
+    (Containment.of(Settings.of(k=2, raw=True)), ["abcabd", "abcabe", "xyz", "abcabd", "ab"]),
+    (Edit.of(Settings.of(raw=True)), ["abcabd", "abcabe", "xyz", "abcabd", "ab"]),
+    (Edit.of(Settings.of(raw=True, within=2)), ["abcabd", "abcabe", "xyz", "abcabd", "ab"]),
+    (
+        WeightedItemJaccard.of(Settings(weights="idf"), WEIGHTS),
+        ITEMS,
+    ),
+    (
+        WeightedJaccard.of(Settings.of(k=2, raw=True, weights="idf"), WEIGHTS),
+        ["abcabd", "abcabe", "xyz", "abcabd", "ab"],
+    ),
     (Hamming(length=8), ["00001111", "00001110", "11110000", "00001111", "00000000"]),
+    *(
+        (measure_at(place, Settings(within=1.5, power=1.5), Shape("<f8", 2)), NUMBERS)
+        for place in OF_VECTORS.values()
+    ),
+    (measure_at(OF_VECTORS["minkowski"], Settings(within=1.5, power=3), Shape("<f8", 2)), NUMBERS),
+    (measure_at(OF_VECTORS["hamming"], Settings(within=3), Shape(BITS, 128)), NUMBERS),
 ]
 
 
@@ -175,6 +205,9 @@ def test_every_measure_keeps_to_its_word(measure: Measure, documents: list[Any])
     assert same.any()
     assert (nearness[same] == measure.same).all()
     assert (measure.shown(measure.shown(nearness)) == nearness).all()
+    if measure.hashing is None:
+        assert measure.most_to_join is None
+        return
     closeness = measure.closenesses(nearness)
     assert ((closeness >= 0) & (closeness <= 1)).all()
     banding = Banding(6, 3, hashing=measure.hashing)

@@ -1,23 +1,31 @@
 """Passages: every verbatim run is found, every slice is the passage, and bad input is answered."""
 
 import json
+import sys
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import nearly
+from nearly import _kernels
 from nearly.arrays import string_array
+from nearly.cli.passage import print_passages
 from nearly.cli.program import run
 from nearly.errors import SettingsError
+from nearly.passage.against import search_against
+from nearly.passage.found import covered
+from nearly.passage.reading import Read, corpus_of, some
 from nearly.passage.result import byte_span
+from nearly.passage.search import align_pairs, search
 from nearly.passage.unit import cut
-from nearly.passage.verbatim import shared_runs
+from nearly.passage.verbatim import gram_length, shared_runs
 from nearly.settings import PassageSettings
-from nearly.textbook import maximal_runs
+from nearly.textbook import maximal_runs, near_runs, shared_part
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "É", "ß", "語"]), max_size=40)
 CORPUS = st.lists(WORDS, min_size=2, max_size=5)
@@ -39,9 +47,13 @@ def everyone(count: int) -> np.ndarray:
 def runs_of(corpus: list[list[str]], least: int, crowd: int) -> tuple[set, list]:
     units = cut(string_array([" ".join(words) for words in corpus]), SETTINGS)
     who = everyone(len(corpus))
-    runs, places = shared_runs(units, who, who, one_sided=False, least=least, crowd=crowd)
+    runs, crowded = shared_runs(units, who, who, one_sided=False, least=least, crowd=crowd)
     assert len({tuple(run) for run in runs.tolist()}) == len(runs)
-    return {tuple(run) for run in runs.tolist()}, places.tolist()
+    k = gram_length(least)
+    there = zip(crowded.documents.tolist(), crowded.places.tolist(), strict=True)
+    return {tuple(run) for run in runs.tolist()}, [
+        (here, place, place + k) for here, place in there
+    ]
 
 
 def expected(corpus: list[list[str]], least: int) -> set[tuple[int, ...]]:
@@ -51,6 +63,34 @@ def expected(corpus: list[list[str]], least: int) -> set[tuple[int, ...]]:
         for a, b in combinations(range(len(corpus)), 2)
         for run in maximal_runs(folded[a], folded[b], least)
     }
+
+
+def test_documents_that_share_an_id_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = [f"One. {SENTENCE}", "Nothing of it.", f"Quite another start: {SENTENCE}"]
+    table = pa.table({"id": ["x", "y", "x"], "text": texts})
+    found = nearly.passages(table, verbatim=True)
+    (row,) = found.passages.to_pylist()
+    assert (row["id_a"], row["row_a"], row["id_b"], row["row_b"]) == ("x", 0, "x", 2)
+    assert texts[0][row["start_a"] : row["end_a"]] == texts[2][row["start_b"] : row["end_b"]]
+    assert found.texts(found.passages, "id_b") == [texts[2]]
+    assert found.text("x", row=2) == texts[2]
+    shares = found.documents.to_pylist()
+    assert [(r["row"], r["most_in"], r["most_in_row"]) for r in shares] == [
+        *((0, "x", 2), (1, None, None), (2, "x", 0))
+    ]
+    print_passages(found, sys.stdout)
+    assert capsys.readouterr().out.count(SENTENCE[:30]) == 2
+
+
+def test_both_sides_may_have_the_same_ids() -> None:
+    one, other = f"One. {SENTENCE}", f"Quite another start: {SENTENCE}"
+    found = nearly.passages({"x": one}, {"x": other}, verbatim=True)
+    (row,) = found.passages.to_pylist()
+    assert other[row["start_b"] : row["end_b"]] == one[row["start_a"] : row["end_a"]]
+    assert "row_a" not in row
+    assert found.texts(found.passages, "id_a") == [one]
+    assert found.texts(found.passages, "id_b") == [other]
+    assert found.text("x", against=True) == other
 
 
 @given(CORPUS, st.integers(4, 9))
@@ -79,7 +119,7 @@ def test_what_is_crowded_has_a_place_in_both_documents(
         for document, start in ((a, i), (b, j)):
             assert any(
                 here == document and first < start + length and start < end
-                for _, here, first, end in places
+                for here, first, end in places
             )
 
 
@@ -125,7 +165,8 @@ def test_offsets_are_those_of_the_text_as_it_was_given(unit: str) -> None:
     row = found.passages.to_pylist()[0]
     first, last = byte_span(texts["a"], row["start_a"], row["end_a"])
     assert texts["a"].encode()[first:last].decode() == one
-    assert found.read_texts(["b"]) == {"b": texts["b"]}
+    assert found.text("b") == texts["b"]
+    assert found.texts(found.passages, "id_b") == [texts["b"]]
 
 
 def test_an_edited_passage_is_found_with_its_ends() -> None:
@@ -143,6 +184,123 @@ def test_an_edited_passage_is_found_with_its_ends() -> None:
     assert b in other
     assert len(a) > 0.7 * len(one)
     assert len(b) > 0.7 * len(other)
+
+
+CONTENT = [f"{a}{b}{c}" for a in ("mor", "kel", "tas") for b in "aeiou" for c in ("dun", "gil")]
+
+
+@given(st.permutations(CONTENT), st.sets(st.integers(0, 29), max_size=8), st.integers(0, 9))
+def test_an_aligned_passage_is_as_alike_as_its_words(
+    words: list[str], changed: set[int], before: int
+) -> None:
+    """What is aligned does not depend on which of the two documents is the longer one."""
+    edited = [f"other{i}" if i in changed else word for i, word in enumerate(words)]
+    texts = [" ".join(words), " ".join([f"x{i}" for i in range(before)] + edited)]
+    for documents in (texts, texts[::-1]):
+        found = align_pairs(string_array(documents), np.array([[0, 1]], np.uint32), SETTINGS, 1)
+        assert len(found) == 1
+        one, other = (
+            text[start:end].split()
+            for text, start, end in (
+                (documents[0], found.start_a[0], found.end_a[0]),
+                (documents[1], found.start_b[0], found.end_b[0]),
+            )
+        )
+        assert found.likeness[0] == shared_part(one, other)
+        assert found.is_verbatim[0] == (one == other)
+        assert found.length[0] == len(one)
+
+
+@given(
+    st.lists(st.sampled_from("abcdefgh"), min_size=4, max_size=40),
+    st.sets(st.integers(0, 39), max_size=6),
+    WORDS,
+    st.integers(4, 13),
+)
+def test_all_near_runs_are_found_and_no_others(
+    words: list[str], changed: set[int], before: list[str], least: int
+) -> None:
+    other = before + ["z" if i in changed else word for i, word in enumerate(words)]
+    units = cut(string_array([" ".join(words), " ".join(other)]), SETTINGS)
+    runs = _kernels.NearRuns(*units.part(0, 1), least)
+    rows, likeness = runs.find(*units.part(1, 2), 1)
+    folded = [word.casefold() for word in other]
+    assert {tuple(row[2:]) for row in rows.tolist()} == near_runs(words, folded, least)
+    assert len(set(map(tuple, rows.tolist()))) == len(rows)
+    for (_, _, i, j, length), alike in zip(rows.tolist(), likeness, strict=True):
+        assert alike == shared_part(words[i : i + length], folded[j : j + length])
+
+
+def test_near_runs_hold_what_was_replaced() -> None:
+    """The oracle itself has something to find."""
+    words = SENTENCE.split()
+    changed = [*words[:7], "new", *words[8:]]
+    assert near_runs(words, ["x", *changed, "y"], 13) == {(0, 1, len(words))}
+    assert not near_runs(words, words, 13)
+
+
+SIDE = st.lists(st.lists(st.sampled_from(SENTENCE.split()[:9]), max_size=30), max_size=6)
+
+
+@pytest.mark.parametrize("unit", ["word", "char"])
+@given(st.data())
+def test_what_goes_by_in_parts_shares_the_same(unit: str, data: st.DataObject) -> None:
+    settings = PassageSettings(unit=unit, least=6 if unit == "word" else 25, crowd=3)
+    piece = data.draw(st.permutations(CONTENT))[:20]
+    sides = [
+        [" ".join([*words, *piece[i % 3 : 20 - i % 2]]) for i, words in enumerate(data.draw(SIDE))]
+        for _ in range(2)
+    ]
+    one, other = (
+        Read(
+            ids=[*range(len(side))],
+            rows=np.arange(len(side)),
+            texts=string_array(side),
+            groups=groups[: len(side)],
+            id_type=pa.int64(),
+        )
+        for side, groups in zip(sides, ([*"ABCABC"], [*"ADEFGH"]), strict=True)
+    )
+    size = data.draw(st.integers(1, 4))
+    numbers = np.arange(len(other.ids))
+    parts = [some([other], n, pa.int64()) for n in np.split(numbers, numbers[size::size])]
+    found, places, _, kept = search_against(one, parts, lambda: parts, {}, settings, 2)
+    wanted, repeats = search(corpus_of(one, other, {}), settings, 2)
+    ids = [*one.ids, *kept.ids]
+    first = len(one.ids)
+    assert [first + ids[b] for b in found.b] == wanted.b.tolist()
+    for name in ("a", "start_a", "end_a", "start_b", "end_b", "likeness", "is_verbatim"):
+        assert getattr(found, name).tolist() == getattr(wanted, name).tolist()
+    assert places.start.tolist() == repeats.start.tolist()
+
+
+def test_a_question_is_found_in_documents_that_go_by() -> None:
+    words = SENTENCE.split()
+    changed = " ".join([*words[:6], "anew", *words[7:15], "village", *words[16:]])
+    train = {str(i): f"row {i} of many words that say nothing new" for i in range(3_000)}
+    train["1234"] += f" {changed} and more"
+    train["2345"] += f" {SENTENCE} and more"
+    found = nearly.passages({"q": f"Question: {SENTENCE}?"}, train, least=13)
+    rows = found.passages.to_pylist()
+    assert [(row["id_b"], row["kind"]) for row in rows] == [
+        ("1234", "edited"),
+        ("2345", "verbatim"),
+    ]
+    for row, text in zip(rows, (changed, SENTENCE), strict=True):
+        assert train[row["id_b"]][row["start_b"] : row["end_b"]] == text
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 30), st.integers(1, 9)), max_size=12)
+
+
+@given(SPANS)
+def test_what_is_covered_is_counted_once(spans: list[tuple[int, int, int]]) -> None:
+    groups, starts, sizes = np.array(spans, np.int64).reshape(-1, 3).T
+    wanted = [
+        len({x for g, start, size in spans if g == group for x in range(start, start + size)})
+        for group in range(5)
+    ]
+    assert covered(groups, starts, starts + sizes, 5).tolist() == wanted
 
 
 def test_a_document_says_where_most_of_it_stands() -> None:
@@ -172,9 +330,11 @@ def test_what_one_document_repeats_or_one_side_alone_has_is_not_shared(one_sided
     alone, together = np.array([0, 1, 0], np.uint32), everyone(3)
     groups, sides = (together, alone) if one_sided else (alone, together)
     who = {"one_sided": one_sided, "least": 12, "crowd": 10}
-    assert not any(map(len, shared_runs(units, groups, sides, **who)))
-    _, places = shared_runs(units, together, together, **who)
-    assert set(places[:, 1].tolist()) == {0, 2}
+    runs, crowded = shared_runs(units, groups, sides, **who)
+    assert not len(runs)
+    assert not len(crowded.hashes)
+    _, crowded = shared_runs(units, together, together, **who)
+    assert set(crowded.documents.tolist()) == {0, 2}
 
 
 def test_only_documents_of_different_sides_and_groups_are_compared(tmp_path: Path) -> None:
@@ -188,8 +348,17 @@ def test_only_documents_of_different_sides_and_groups_are_compared(tmp_path: Pat
     found = nearly.passages(tmp_path, group="folder")
     pairs = [(row["id_a"], row["id_b"]) for row in found.pairs.to_pylist()]
     assert pairs == [("anna/1.txt", "ben/1.txt"), ("anna/2.txt", "ben/1.txt")]
+    (tmp_path / "ben/2.txt").write_text("Something else that nobody has.")
+    (tmp_path / "anna/late").mkdir()
+    (tmp_path / "anna/late/3.txt").write_text(SENTENCE)
+    assert len(nearly.passages(tmp_path, group="folder").pairs) == 3
+    assert len(nearly.passages(tmp_path, group="folder:2").pairs) == 5
     with pytest.raises(SettingsError, match="no such column"):
         nearly.passages(tmp_path, group="student")
+    with pytest.raises(SettingsError, match="none of the 2 documents lies in a folder"):
+        nearly.passages(tmp_path / "ben", group="folder")
+    table = pa.table({"text": [SENTENCE] * 3, "student": ["anna", None, None]})
+    assert len(nearly.passages(table, text="text", group="student")) == 3
 
 
 def test_what_is_ignored_or_common_is_left_out() -> None:
@@ -212,7 +381,7 @@ def test_the_answer_does_not_depend_on_threads(threads: int) -> None:
         ({"least": 19, "unit": "char"}, "fewer than 20 chars"),
         ({"common": 0}, "percentage"),
         ({"crowd": 1}, "at least 2"),
-        ({"engine": "spark"}, "one machine"),
+        ({"engine": "spark", "checkpoint": "here"}, "leave it out"),
         ({"memory": 10**9}, "in memory"),
     ],
 )
@@ -221,18 +390,17 @@ def test_bad_settings_are_refused(wrong: dict[str, object], told: str) -> None:
         nearly.passages(["a", "b"], **wrong)  # type: ignore[arg-type]
 
 
-def test_a_repeated_id_is_skipped_and_told(tmp_path: Path) -> None:
-    rows = [{"id": "a", "text": SENTENCE}, {"id": "a", "text": SENTENCE}]
-    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    found = nearly.passages(tmp_path / "t.jsonl", id="id", text="text")
-    assert found.skipped_count == 1
-    assert found.documents.num_rows == 1
-
-
 def test_documents_of_one_word_and_empty_sides_have_an_answer() -> None:
     assert len(nearly.passages(["word", "word", ""])) == 0
     assert len(nearly.passages([SENTENCE], [])) == 0
     assert len(nearly.passages([], [SENTENCE])) == 0
+
+
+def test_a_template_that_covers_everything_leaves_nothing() -> None:
+    texts = {"a": SENTENCE, "b": f"{SENTENCE}. {EDITED}"}
+    found = nearly.passages(texts, ignore=[f"{SENTENCE} {EDITED}"])
+    assert (len(found), found.repeats.num_rows, found.pairs.num_rows) == (0, 0, 0)
+    assert found.documents["share"].to_pylist() == [0, 0]
 
 
 def test_a_long_document_that_repeats_itself_is_no_trouble() -> None:

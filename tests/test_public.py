@@ -7,21 +7,30 @@ import pytest
 import nearly
 
 PUBLIC = [
+    "Added",
     "Advice",
+    "Answer",
     "BloomFilter",
+    "Client",
     "Comparison",
+    "Cut",
+    "CutSettings",
+    "CutStatistics",
     "Deduplicated",
     "Difference",
     "EngineError",
     "Evaluation",
     "Explanation",
     "Found",
+    "Index",
     "Mentions",
     "MissingError",
     "NearlyError",
     "PassageSettings",
     "Passages",
     "Plan",
+    "Sent",
+    "ServiceError",
     "Settings",
     "SettingsError",
     "SinkError",
@@ -32,6 +41,7 @@ PUBLIC = [
     "UniqueStatistics",
     "UnreadableError",
     "compare",
+    "cut_repeats",
     "dedup",
     "difference",
     "evaluate",
@@ -64,6 +74,8 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_nothing_is_pickled() -> None:
     package = Path(nearly.__file__).parent
-    users = [file for file in package.rglob("*.py") if "pickle" in file.read_text().lower()]
+    refused = "allow_pickle=False"
+    texts = {file: file.read_text().replace(refused, "").lower() for file in package.rglob("*.py")}
+    users = [file for file, text in texts.items() if "pickle" in text]
     # Spark's own processes speak so with each other; nothing is written or read from outside.
     assert users == [package / "engines" / "spark" / "session" / "private.py"]

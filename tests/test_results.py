@@ -51,8 +51,6 @@ def test_lazy_pairs_become_arrow_when_that_is_asked_for() -> None:
     assert lazy.to_pandas().equals(found.pairs.to_pandas())
     assert lazy.to_polars().equals(found.to_polars())
     assert lazy._repr_html_() == "<p>Found: 1 pair in 1 cluster of 3 documents</p>"
-    with pytest.raises(EngineError, match="Spark"):
-        lazy.with_difference()
 
 
 def test_lazy_rows_that_were_kept_stay_lazy() -> None:

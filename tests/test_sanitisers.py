@@ -10,6 +10,9 @@ import pyarrow as pa
 import pytest
 
 ROOT = Path(__file__).parents[1]
+#: To build them takes a minute.
+pytestmark = pytest.mark.slow
+
 SANITISE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DNEARLY_PLAIN"]
 
 
@@ -18,7 +21,10 @@ def build(folder: Path, name: str, *flags: str) -> Path:
     program = folder / name
     sources = [f"-I{ROOT / 'src/kernels'}", f"-isystem{pa.get_include()}"]
     sources.append(str(ROOT / "tests/kernels/exercise.cpp"))
-    subprocess.run([compiler, "-std=c++20", "-g", *flags, *sources, "-o", program], check=True)
+    exact = "-ffp-contract=off"  # as the package is built
+    subprocess.run(
+        [compiler, "-std=c++20", "-g", exact, *flags, *sources, "-o", program], check=True
+    )
     return program
 
 
@@ -45,11 +51,10 @@ def test_kernels_are_clean_and_wide_registers_change_nothing(sanitised: Path, fa
 
 
 def test_kernels_are_total_on_arbitrary_bytes(sanitised: Path, fast: Path) -> None:
-    assert output(sanitised, 1, 300) == output(fast, 1, 300)
+    assert output(sanitised, 1, 150) == output(fast, 1, 150)
 
 
-@pytest.mark.slow
 def test_kernels_are_total_on_many_more_bytes(sanitised: Path) -> None:
     seed = random.randrange(2**32)
     print(f"seed {seed}")  # shown where the test fails
-    assert output(sanitised, seed, 1_500)
+    assert output(sanitised, seed, 600)

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearly import call, pipeline
+from nearly import pipeline
 from nearly.arguments import Running
 from nearly.documents.local import LocalCorpus
 from nearly.measures.jaccard import Jaccard
 from nearly.progress import Silence
+from nearly.run import opened
 from nearly.settings import Settings
+from nearly.sources import Skipped
 from nearly.stages import search
 from nearly.stages.around import near_misses
 from nearly.textbook import jaccard
@@ -26,7 +28,8 @@ texts = st.lists(st.text("abc", max_size=12), min_size=1, max_size=12).filter(an
 @contextmanager
 def loaded(documents: list[str]) -> Iterator[LocalCorpus]:
     settings = Settings.of(k=K, raw=True)
-    with call._run(documents, settings, Running()) as (source, engine, skipped):
+    with opened(documents, Running()) as (source, engine):
+        skipped = Skipped()
         measure = Jaccard.of(settings)
         banding = pipeline.choose_banding(measure, settings)
         yield engine.load(source, measure, settings, banding, skipped, keep=None)

@@ -373,7 +373,7 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         ({"items": "text"}, SourceError, "column 'text' of the Table holds string, and lists are"),
         ({"items": "no"}, MissingError, "has no column 'no'"),
         ({"items": "deep"}, SourceError, "an item is one value"),
-        ({"items": "l", "text": "text"}, SourceError, "sets of items or texts"),
+        ({"items": "l", "text": "text"}, SourceError, "texts, sets of items or vectors"),
         ({"items": "l", "k": 3}, SettingsError, "k is 3, which is about texts"),
         (
             {"items": "l", "common": 0.1},

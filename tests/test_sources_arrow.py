@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.ipc as ipc
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -161,3 +162,11 @@ def test_damaged_files_are_read_or_refused(tmp_path_factory, place, data, new, c
 
 def test_some_damaged_files_were_read_and_some_refused():
     assert {"read", "refused"} == OUTCOMES
+
+
+def test_a_column_whose_name_is_not_utf_8_is_an_error(tmp_path):
+    path = tmp_path / "named.parquet"
+    pq.write_table(pa.table({"text": ["a"], "quux": ["b"]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"quux", b"\xff\xff\xff\xff"))
+    with pytest.raises(UnreadableError, match="the name of a column is not UTF-8"):
+        open_source(path, temporary=tmp_path)

@@ -297,14 +297,14 @@ def lines_from_standard_input(_folder):
 
 
 @pytest.fixture
-def opened(tmp_path, monkeypatch) -> Callable[[str], Source]:
+def opened(tmp_path, monkeypatch) -> Callable[..., Source]:
     """A case by its name, written down and opened."""
-    folder, temporary = tmp_path / "data", tmp_path / "temporary"
-    folder.mkdir()
-    temporary.mkdir()
     monkeypatch.setattr(part, "BATCH_ROWS", 16)
 
-    def open_case(name: str) -> Source:
+    def open_case(name: str, home: Path = tmp_path) -> Source:
+        folder, temporary = home / "data", home / "temporary"
+        folder.mkdir(exist_ok=True)
+        temporary.mkdir(exist_ok=True)
         case = CASES[name](folder)
         stdin = case.options.pop("stdin", b"")
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
@@ -392,32 +392,35 @@ READ_ELSEWHERE = """
 import base64, pickle, sys
 from pyspark import cloudpickle
 from test_sources_blocks import read, united
-blocks = [cloudpickle.loads(base64.b64decode(line)) for line in sys.stdin]
-print(base64.b64encode(pickle.dumps(united(blocks))).decode())
+sources = [[cloudpickle.loads(base64.b64decode(block)) for block in l.split()] for l in sys.stdin]
+print(base64.b64encode(pickle.dumps([united(blocks) for blocks in sources])).decode())
 """
+READ_THERE = [
+    "parquet_files_that_differ",
+    "parquet_with_an_odd_name",
+    "parquet_compressed",
+    "texts_in_a_folder",
+    "csv_files_without_id",
+    "jsonl_files_without_id",
+    "arrow_that_breaks_off_among_others",
+    "lines_of_several_files",
+    "list_with_surrogates",
+    "csv_from_standard_input",
+]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "parquet_files_that_differ",
-        "parquet_with_an_odd_name",
-        "parquet_compressed",
-        "texts_in_a_folder",
-        "csv_files_without_id",
-        "jsonl_files_without_id",
-        "arrow_that_breaks_off_among_others",
-        "lines_of_several_files",
-        "list_with_surrogates",
-        "csv_from_standard_input",
-    ],
-)
-def test_a_process_elsewhere_reads_the_same(opened, tmp_path, monkeypatch, name):
-    monkeypatch.chdir(tmp_path)
-    source = opened(name)
-    lines = [base64.b64encode(cloudpickle.dumps(b)) for b in placed(source.blocks(700))]
-    expected = read(source)
-    (tmp_path / "temporary").rename(tmp_path / "nobody knows")
+def test_a_process_elsewhere_reads_the_same(opened, tmp_path, monkeypatch):
+    """One process for all sources: to start one takes longer than to read them."""
+    lines, expected = [], {}
+    for name in READ_THERE:
+        here = tmp_path / name
+        here.mkdir()
+        monkeypatch.chdir(here)
+        source = opened(name, here)
+        blocks = [base64.b64encode(cloudpickle.dumps(b)) for b in placed(source.blocks(700))]
+        lines.append(b" ".join(blocks))
+        expected[name] = read(source)
+        (here / "temporary").rename(here / "nobody knows")
     (tmp_path / "elsewhere").mkdir()
     left = tmp_path / "left behind"
     left.mkdir()
@@ -430,7 +433,8 @@ def test_a_process_elsewhere_reads_the_same(opened, tmp_path, monkeypatch, name)
         env={**os.environ, "PYTHONPATH": tests, "TMPDIR": str(left)},
         check=True,
     )
-    assert pickle.loads(base64.b64decode(answer.stdout)) == expected  # noqa: S301
+    found = pickle.loads(base64.b64decode(answer.stdout))  # noqa: S301
+    assert dict(zip(READ_THERE, found, strict=True)) == expected
     assert list(left.iterdir()) == []
 
 

@@ -428,9 +428,10 @@ class TestJson:
         with pytest.raises(UnreadableError, match=r"b\.json"):
             opened(tmp_path / "b.json")
 
-    def test_an_object_too_long_says_what_to_do(self, jsonl):
+    def test_an_object_too_long_says_what_to_do(self, tmp_path, opened):
+        (tmp_path / "a.json").write_text('[{"text": "' + "x" * 40_000_000 + '"}]')
         with pytest.raises(UnreadableError, match="file of its own"):
-            jsonl('{"text": "' + "x" * 40_000_000 + '"}')
+            opened(tmp_path / "a.json")
 
 
 BROKEN = ["parquet", "arrow", "ipc", "csv.gz", "jsonl.gz", "jsonl.zst", "parquet.gz"]

@@ -116,13 +116,14 @@ class TestCheckpoint:
         path, folder = tmp_path / "docs.parquet", tmp_path / "kept"
         pq.write_table(table_of(clustered()), path)
         first, stages = self.find(path, folder)
-        assert stages == ["read and sign", "buckets", "candidates", "verify", "cluster"]
+        assert stages == ["read and sign", "buckets", "verify", "cluster"]
         again, stages = self.find(path, folder)
         assert stages == ["read and sign", "verified pairs from the checkpoint", "cluster"]
         assert again.statistics == first.statistics
         assert again.pairs.equals(first.pairs)
         assert again.top.equals(first.top)
 
+    @pytest.mark.slow
     def test_what_buckets_decided_is_decided_alike_and_remembered(self, tmp_path):
         """Text in common: hashing was chosen by size, and gives way to the join."""
         session()
@@ -142,6 +143,7 @@ class TestCheckpoint:
         for name in ("method", "why", "largest_bucket"):
             assert first.statistics[name] == here.statistics[name]
 
+    @pytest.mark.slow
     def test_other_settings_or_another_input_start_anew(self, tmp_path):
         session()
         path, folder = tmp_path / "docs.parquet", tmp_path / "kept"
@@ -158,6 +160,7 @@ class TestCheckpoint:
         here = HERE.find(table_of(clustered(seed=6)), **HASHED)
         assert other.pairs.equals(here.pairs)
 
+    @pytest.mark.slow
     def test_what_was_counted_is_kept(self, tmp_path):
         session()
         path, folder = tmp_path / "docs.parquet", tmp_path / "kept"
@@ -174,6 +177,7 @@ class TestCheckpoint:
             assert there.pairs.equals(here.pairs)
             assert there.statistics["common"] == here.statistics["common"]
 
+    @pytest.mark.slow
     def test_blocks_that_were_signed_before_a_run_broke_off_are_used(self, tmp_path):
         session()
         path, folder = tmp_path / "docs.parquet", tmp_path / "kept"
@@ -195,7 +199,7 @@ def test_a_hundred_thousand_identical_documents_are_linked_once():
     frame = session().range(count).selectExpr("cast(id as string) id", "'said over and over' text")
     found = nearly.find(frame, threshold=0.8, method="lsh")
     assert found.statistics.copies == len(found) == count - 1
-    assert found.statistics.compared == 0
+    assert found.statistics.meetings == 0
     assert found.clusters.select("cluster").distinct().count() == 1
     clean = nearly.dedup(frame, threshold=0.8, method="lsh")
     assert [row.id for row in clean.kept.collect()] == ["0"]
@@ -207,7 +211,7 @@ def test_a_hundred_thousand_documents_of_one_bucket_have_linear_edges():
     text = "concat('what all of them say, and say at some length', cast(id % 99991 as string))"
     frame = session().range(count).selectExpr("cast(id as string) id", f"{text} text")
     clean = nearly.dedup(frame, threshold=0.7, k=5, bands=2, rows=1)
-    assert clean.statistics.candidates <= 2 * 32 * count
+    assert clean.statistics.verified <= 2 * 32 * count
     assert clean.statistics.clusters >= 1
     here = nearly.dedup(frame.toArrow(), threshold=0.7, k=5, bands=2, rows=1)
     assert clean.statistics.removed == here.statistics.removed > count // 2
@@ -266,3 +270,62 @@ def wait_for(happens, running, seconds=120):
         assert running.poll() is None, running.communicate()
         assert time.monotonic() < until, "nothing happened"
         time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_a_report_has_the_same_bytes_as_on_one_machine(tmp_path):
+    table = table_of([f"the bridge is closed on {day} until noon" for day in ("monday", "sunday")])
+    there = nearly.find(frame_of(table, 2), id="id", text="text", threshold=0.5, method="exact")
+    here = nearly.find(table, id="id", text="text", threshold=0.5, method="exact")
+    assert len(here) == 1
+    there.report(tmp_path / "there.html")
+    here.report(tmp_path / "here.html")
+    assert (tmp_path / "there.html").read_bytes() == (tmp_path / "here.html").read_bytes()
+    with pytest.raises(nearly.EngineError, match="save the result"):
+        there.across("text")
+
+
+NOTICE = "This notice, which nobody reads, stands in each and every essay of us."
+
+
+def shared_texts(count: int) -> pa.Table:
+    """Essays that share passages, verbatim and edited, and a sentence that all have."""
+    words = [f"{a}{b}" for a in ("bra", "clo", "dri", "fle", "gru") for b in ("ston", "ver", "mik")]
+    texts = []
+    for i in range(count):
+        own = " ".join(words[(i * 7 + j * j) % 15] + str(i * j % 11) for j in range(40))
+        shared = " ".join(f"{word}{i // 3}" for word in words if i % 3 != 1 or word[0] != "d")
+        texts.append(f"{own}. {shared}. {NOTICE}")
+    students = [None if i % 5 == 0 else i % 4 for i in range(count)]
+    return pa.table({"id": [f"e{i}" for i in range(count)], "text": texts, "student": students})
+
+
+def same_passages(one: nearly.Passages, other: nearly.Passages) -> None:
+    for name in ("passages", "repeats", "pairs", "documents", "skipped"):
+        assert getattr(one, name).equals(getattr(other, name)), name
+    assert one.texts(one.passages, "id_b") == other.texts(other.passages, "id_b")
+
+
+def test_passages_are_those_of_one_machine() -> None:
+    table = shared_texts(24)
+    here = nearly.passages(table, least=8, group="student")
+    assert {"verbatim", "edited"} == set(here.passages["kind"].to_pylist())
+    assert here.repeats.num_rows
+    same_passages(nearly.passages(frame_of(table, 3), least=8, group="student"), here)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("partitions", [1, 5])
+@pytest.mark.parametrize("more", [{}, {"common": 50.0}, {"unit": "char"}, {"verbatim": True}])
+def test_passages_are_the_same_in_any_number_of_partitions(
+    partitions: int, more: dict[str, object]
+) -> None:
+    table = shared_texts(40)
+    ids = pa.array([f"e{i // 2}" for i in range(20)])
+    one, other = (table.take(pa.array(range(side, 40, 2))) for side in range(2))
+    other = other.set_column(0, "id", ids)
+    here = nearly.passages(one, other, **more)
+    assert len(here)
+    assert "row_b" in here.passages.column_names
+    same_passages(nearly.passages(one, frame_of(other, partitions), **more), here)
+    same_passages(nearly.passages(one, other, engine="spark", **more), here)

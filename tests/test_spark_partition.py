@@ -14,9 +14,12 @@ from nearly import _kernels, textbook
 from nearly.documents import folder as folders
 from nearly.documents.block import block_of_rows, rows_of_block
 from nearly.documents.folder import Folder
+from nearly.documents.side import by_side, may_meet
 from nearly.engines.spark.partition import bucket, component, copy, join, verification
+from nearly.engines.spark.partition.border import Border, sides_here
 from nearly.engines.spark.partition.bucket import Ask, Candidates, Sketches, Work
 from nearly.engines.spark.partition.component import Edges
+from nearly.engines.spark.partition.copy import Sided
 from nearly.engines.spark.partition.number import blocks_of, by_target, numbered, rows_of
 from nearly.engines.spark.partition.signed_block import Plan, read_texts, sign_block
 from nearly.errors import SinkError
@@ -64,7 +67,8 @@ def test_the_first_of_equal_digests_is_found_across_blocks(values, blocks, parti
         messages += copy._sent("text", digests[mine], everyone[mine], partitions)
     met = deliver(messages, partitions)
     found = {}
-    for block, repeats in (m for received in met for m in copy.first_of_each(received)):
+    returned = [m for received in met for m in copy.first_of_each(received, border=None)]
+    for block, repeats in returned:
         part = copy.repeats([repeats]).texts
         assert (blocks_of(part.documents) == block).all()
         found |= dict(zip(part.documents.tolist(), part.originals.tolist(), strict=True))
@@ -76,12 +80,22 @@ def test_the_first_of_equal_digests_is_found_across_blocks(values, blocks, parti
     assert found == expected
 
 
+BORDERS = {
+    "no border": None,
+    "a border": Border(1, cleaning=False, lists_copies=True),
+    "a border to clean": Border(2, cleaning=True, lists_copies=False),
+}
+
+
 @pytest.mark.parametrize("hubs", [0, 4])
+@pytest.mark.parametrize("border", BORDERS.values(), ids=list(BORDERS))
 @given(
     keys=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40)), max_size=70),
     blocks=st.integers(1, 4),
 )
-def test_candidates_are_those_of_one_machine_however_buckets_are_cut(hubs, keys, blocks):
+def test_candidates_are_those_of_one_machine_however_buckets_are_cut(hubs, border, keys, blocks):
+    if hubs and border is not None and not border.cleaning:
+        border = None  # hubs are for cleaning
     banding = Banding(2, 4, 4)
     source = np.random.default_rng(len(keys))
     everyone = documents(blocks, len(keys))
@@ -92,12 +106,14 @@ def test_candidates_are_those_of_one_machine_however_buckets_are_cut(hubs, keys,
         patch.object(bucket, "FIRSTS", 3),
         patch.object(bucket, "SECONDS", 5),
     ):
-        found = across_partitions(everyone, matrix, sketches, banding, blocks, hubs)
-    places = np.arange(len(keys), dtype=np.uint32)
+        found = across_partitions(everyone, matrix, sketches, banding, blocks, hubs, border)
+    sides = known_sides(everyone, border)
+    order, cuts = by_side(sides)
+    places = np.arange(len(keys), dtype=np.uint32)[order]
     expected, meetings = set(), 0
     for band in range(2):
-        column = np.ascontiguousarray(matrix[:, band])
-        pairs, met = candidates(column, places, sketches, banding, hubs=hubs)
+        column = np.ascontiguousarray(matrix[:, band][order])
+        pairs, met = candidates(column, places, sketches, banding, hubs=hubs, cuts=cuts)
         first, second = split_pairs(pairs)
         expected |= set(zip(everyone[first].tolist(), everyone[second].tolist(), strict=True))
         meetings += met
@@ -107,18 +123,31 @@ def test_candidates_are_those_of_one_machine_however_buckets_are_cut(hubs, keys,
     assert sum(part.meetings for part in found) == meetings
 
 
-def across_partitions(everyone, keys, sketches, banding, partitions, hubs):
+def on_both_sides(everyone, border):
+    """Some old documents that have new copies, if that is asked for."""
+    lists_copies = border is not None and border.lists_copies
+    return everyone[everyone < border.first_new][::3] if lists_copies else everyone[:0]
+
+
+def known_sides(everyone, border):
+    if border is None:
+        return None
+    return sides_here(everyone, on_both_sides(everyone, border), border)
+
+
+def across_partitions(everyone, keys, sketches, banding, partitions, hubs, border):
     """Keys to buckets, questions to blocks, answers to work, pairs to their places."""
-    blocks = blocks_of(everyone)
+    blocks, both = blocks_of(everyone), on_both_sides(everyone, border)
     messages = []
     for block in range(partitions):
         mine = blocks == block
+        theirs = both[blocks_of(both) == block]
         messages += bucket.keys_by_bucket(
-            block, rows_of(everyone), keys, mine, partitions=partitions
+            block, rows_of(everyone), keys, mine, theirs, partitions=partitions
         )
     crowds = []
     for here, received in enumerate(deliver(messages, partitions)):
-        shared = bucket.shared(received)
+        shared = bucket.shared(received, border=border)
         crowds += bucket.crowded(here, shared, partitions=partitions, hubs=hubs)
     work = deliver(crowds, partitions)
     answers = []
@@ -138,9 +167,10 @@ def test_a_hot_bucket_is_cut_into_work_for_every_partition():
     count, partitions = 50_000, 8
     keys = np.zeros((count, 1), np.uint32)
     rows, everyone = np.arange(count, dtype=np.uint32), np.ones(count, bool)
-    messages = bucket.keys_by_bucket(0, rows, keys, everyone, partitions=partitions)
+    nobody = np.empty(0, np.int64)
+    messages = bucket.keys_by_bucket(0, rows, keys, everyone, nobody, partitions=partitions)
     [received] = [r for r in deliver(messages, partitions) if sum(len(k.rows) for k in r)]
-    shared = bucket.shared(received)
+    shared = bucket.shared(received, border=None)
     assert bucket.count_crowd(shared, hubs=0) == (count * (count - 1) // 2, count)
     sent = deliver(bucket.crowded(0, shared, partitions=partitions, hubs=0), partitions)
     compared = [sum(_compared(part) for part in r if isinstance(part, Work)) for r in sent]
@@ -203,17 +233,20 @@ def test_rounds_grow_with_the_logarithm_of_a_chain():
 TEXTS = st.lists(st.text("abc ", max_size=12), max_size=25)
 
 
+@pytest.mark.parametrize("border", BORDERS.values(), ids=list(BORDERS))
 @given(TEXTS, st.integers(1, 3), st.integers(1, 4), st.sampled_from([0.3, 0.6, 1.0]))
-def test_groups_join_to_the_pairs_of_the_textbook(texts, blocks, groups, threshold):
+def test_groups_join_to_the_pairs_of_the_textbook(border, texts, blocks, groups, threshold):
     texts = list(dict.fromkeys(text for text in texts if text.strip()))
     everyone = documents(blocks, len(texts))
     measure = Jaccard.of(Settings.of(k=2, raw=True))
+    sides = known_sides(everyone, border)
     messages = []
     for block in range(blocks):
         mine = np.flatnonzero(blocks_of(everyone) == block)
         here = OneBlock([texts[i] for i in mine])
         cut = {"groups": groups, "partitions": blocks}
-        messages += join.texts_by_group(block, here, everyone, skipped=Skipped(), **cut)
+        chosen = Sided(everyone, sides)
+        messages += join.texts_by_group(block, here, chosen, skipped=Skipped(), **cut)
     ratio = Fraction(str(threshold))
     found = {}
     for here, received in enumerate(deliver(messages, blocks)):
@@ -223,6 +256,8 @@ def test_groups_join_to_the_pairs_of_the_textbook(texts, blocks, groups, thresho
             assert (a, b) not in found
             found[a, b] = similarity
     pairs = textbook.similar_pairs(texts, threshold, "char", 2)
+    if sides is not None:
+        pairs = {(i, j): s for (i, j), s in pairs.items() if may_meet(sides[i], sides[j])}
     assert found == {(everyone[i], everyone[j]): float(s) for (i, j), s in pairs.items()}
 
 

@@ -39,6 +39,14 @@ def environment(**changed: str | None) -> dict[str, str]:
     return kept | {name: value for name, value in changed.items() if value is not None}
 
 
+def slow(*values: object) -> list[Any]:
+    """More of the same, for which a process starts each time."""
+    return [
+        pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.slow)
+        for value in values
+    ]
+
+
 def failed(*arguments: object, env: Mapping[str, str] | None = None) -> str:
     """What the command says when it ends with code 2: one line, and nothing on stdout."""
     done = subprocess.run(
@@ -70,6 +78,7 @@ def test_no_java(table: Path) -> None:
     assert "apt install openjdk-17-jre-headless" in said
 
 
+@pytest.mark.slow
 def test_java_home_without_java(table: Path) -> None:
     env = environment(JAVA_HOME="/nowhere")
     said = failed("find", table, "--engine", "spark", env=env)
@@ -78,7 +87,7 @@ def test_java_home_without_java(table: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "number"), [("11.0.2", "11"), ("1.8.0_292", "8"), ("16-ea", "16")]
+    ("version", "number"), [("11.0.2", "11"), *slow(("1.8.0_292", "8"), ("16-ea", "16"))]
 )
 def test_java_that_is_too_old(table: Path, tmp_path: Path, version: str, number: str) -> None:
     env = fake_java(tmp_path / "old", f"""echo 'openjdk version "{version}" 2019-01-15' >&2""")
@@ -87,6 +96,7 @@ def test_java_that_is_too_old(table: Path, tmp_path: Path, version: str, number:
     assert "Spark needs Java 17 or later" in said
 
 
+@pytest.mark.slow
 def test_java_that_is_none(table: Path, tmp_path: Path) -> None:
     env = fake_java(tmp_path / "odd", "echo 'Unable to locate a Java Runtime.' >&2; exit 1")
     said = failed("find", table, "--engine", "spark", env=env)
@@ -107,6 +117,7 @@ def test_java_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         java.check_java()
 
 
+@pytest.mark.slow
 def test_a_master_that_does_not_answer(table: Path) -> None:
     said = failed("find", table, "--master", "spark://127.0.0.1:1")
     assert (
@@ -116,7 +127,8 @@ def test_a_master_that_does_not_answer(table: Path) -> None:
     assert "local[*] needs no master" in said
 
 
-@pytest.mark.parametrize("master", ["spark://", "spark://host", "spark://host:port", "spark://:7"])
+@pytest.mark.slow
+@pytest.mark.parametrize("master", ["spark://host", "spark://", "spark://host:port", "spark://:7"])
 def test_a_master_without_an_address(table: Path, master: str) -> None:
     assert "write it like spark://host:7077" in failed("find", table, "--master", master)
 
@@ -147,6 +159,7 @@ def test_who_is_at_home(address: str, here: bool) -> None:
     assert master.is_here(address) == here
 
 
+@pytest.mark.slow
 @needs_java
 def test_a_master_that_spark_does_not_know(table: Path) -> None:
     said = failed("find", table, "--master", "nonsense")
@@ -154,6 +167,7 @@ def test_a_master_that_spark_does_not_know(table: Path) -> None:
     assert "Master" in said
 
 
+@pytest.mark.slow
 @needs_java
 def test_a_setting_that_java_refuses(table: Path) -> None:
     said = failed("find", table, "--engine", "spark", "--spark-conf", "spark.driver.memory=1xyz")
@@ -173,7 +187,7 @@ sys.exit(run(sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize("more", [[], ["--debug"]])
+@pytest.mark.parametrize("more", [[], *slow(["--debug"])])
 def test_without_the_extra(table: Path, more: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", BLOCKED, "find", str(table), "--engine", "spark", *more],
@@ -451,6 +465,7 @@ print(session.range(3).mapInArrow(lambda batches: batches, "id long").count())
 
 
 @needs_java
+@pytest.mark.slow
 def test_a_session_is_quiet_and_its_own_errors_come_back(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", SESSION],
@@ -470,6 +485,7 @@ def test_a_session_is_quiet_and_its_own_errors_come_back(tmp_path: Path) -> None
 
 
 @needs_java
+@pytest.mark.slow
 def test_a_folder_of_parts_is_deduplicated_into_another(tmp_path: Path) -> None:
     texts = [TEXT, TEXT + " again", "something else altogether, and nothing like it", None]
     corpus = tmp_path / "corpus"

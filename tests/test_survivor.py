@@ -6,14 +6,16 @@ import pyarrow as pa
 import pytest
 from corpora import clustered
 
-from nearly import call
 from nearly.arguments import Running
 from nearly.documents.local import LocalCorpus
-from nearly.engines.local import LocalEngine
+from nearly.engines.local import verification
+from nearly.engines.local.engine import LocalEngine
 from nearly.measures.jaccard import Jaccard
 from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Packed, Pairs, join_pairs, split_pairs
+from nearly.run import opened
 from nearly.settings import Settings
+from nearly.sources import Skipped
 from nearly.stages.cluster import cluster
 from nearly.stages.survivor import Keep, by_best_copy, rank, survivors
 from nearly.tuning.banding import Banding
@@ -24,6 +26,8 @@ Removals = list[tuple[int, int, float]]
 
 class Component:
     """Some documents of a corpus, numbered anew: all that survivors are chosen by."""
+
+    old = 0
 
     def __init__(self, corpus: LocalCorpus, near: Pairs, documents: Documents):
         self._corpus, self.documents = corpus, documents
@@ -54,13 +58,13 @@ def of_component(component: Component, keep: Keep, engine: LocalEngine) -> Remov
 
     def compare(packed: Packed) -> Nearness:
         first, second = (component.documents[part] for part in split_pairs(packed))
-        return engine._compare(corpus, join_pairs(first, second))
+        return verification.compare(engine.shop, corpus, join_pairs(first, second))
 
     order = rank(component, near, keep)
     leading = by_best_copy(order, component)
     method = corpus.settings.cluster
     clusters = cluster(near, component.copies, component.originals, leading, method)
-    removed = survivors(component, clusters, order, compare, same=1.0)
+    removed = survivors(component, clusters, order, near, compare, same=1.0)
     named = (component.documents[part].tolist() for part in (removed.documents, removed.survivors))
     return list(zip(*named, removed.nearness.tolist(), strict=True))
 
@@ -81,7 +85,8 @@ def test_components_one_by_one_give_what_the_whole_corpus_gives(method: str, rul
     )
     keep = Keep.parse(rule)
     settings = Settings.of(method="exact", threshold=0.6, k=3, cluster=method)
-    with call._run(table, settings, Running(text="text")) as (source, engine, skipped):
+    with opened(table, Running(text="text")) as (source, engine):
+        skipped = Skipped()
         measure = Jaccard.of(settings)
         corpus = engine.load(source, measure, settings, Banding(1, 1), skipped, keep=keep)
         found = engine.near_pairs(corpus, Banding(1, 1), hubs=0)

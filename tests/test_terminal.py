@@ -2,9 +2,11 @@
 
 import io
 import re
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
+import rich.progress
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -14,7 +16,7 @@ import nearly
 from nearly.cli.beside import print_beside
 from nearly.cli.pair import print_pairs
 from nearly.cli.terminal import _progress, harmless, numbers, short
-from nearly.text.table import excerpt_columns
+from nearly.text.table import Glimpse, excerpt_columns
 
 #: Texts as Arrow holds them: no lone surrogates.
 SHOWN = st.text(st.characters(codec="utf-8"))
@@ -25,7 +27,7 @@ def shown(
 ) -> list[str]:
     monkeypatch.setenv("COLUMNS", str(width))
     out = io.StringIO()
-    excerpts = excerpt_columns([pair[2] for pair in pairs], [pair[3] for pair in pairs])
+    excerpts = excerpt_columns([Glimpse(pair[2], pair[3]) for pair in pairs])
     rows = pa.table(excerpts).to_pylist()
     for row, (id_a, id_b, _, _) in zip(rows, pairs, strict=True):
         row |= {"id_a": id_a, "id_b": id_b, "similarity": 0.9}
@@ -146,13 +148,19 @@ def test_progress_says_count_share_and_time_left(given: tuple[float, ...], text:
     assert numbers(*given) == text  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("width", [45, 80])
+@pytest.mark.parametrize("width", [20, 30, 45, 60, 80, 120])
 def test_progress_does_not_wrap(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     progress = _progress()
-    task = progress.add_task("read and sign", total=1_234_567_890)
-    progress.advance(task, 987_654_321)
+    task = progress.add_task("read and sign", total=999_900)
+    progress.advance(task, 142_857)
     console = Console(width=width, file=io.StringIO(), force_terminal=True)
-    lines = console.render_lines(progress.get_renderable())
-    assert len(lines) == 1
-    assert "987.7M of 1.2G  80%" in "".join(segment.text for segment in lines[0])
+    for left in (None, 7, 359_999):
+        with patch.object(rich.progress.Task, "time_remaining", left):
+            lines = console.render_lines(progress.get_renderable())
+        assert len(lines) == 1
+        line = "".join(segment.text for segment in lines[0])
+        assert "14%" in line
+        if width >= 45:
+            assert re.search("142.9k( of |/)999.9k", line)
+            assert (left is None) or ("0:07" if left == 7 else "99:59:59") in line

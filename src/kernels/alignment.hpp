@@ -1,9 +1,7 @@
 // Which passages of two documents say the same in nearly the same words, and where they begin and end.
 //
-// Seeds are pairs of neighbouring stems, pairs of neighbouring content stems and content stems alone, each without
-// order. What occurs too often in the two documents to say anything is left out. Seeds that meet are cut apart
-// where the text between them is long; each heap is trimmed at both ends to where its evidence pays for the text it
-// covers, and kept if what it shares is rare enough.
+// Seeds that meet (`seeds.hpp`) are cut apart where the text between them is long; each heap is trimmed at both ends to
+// where its evidence pays for the text it covers, and kept if what it shares is rare enough.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "seeds.hpp"
 #include "stop.hpp"
 
 namespace nearly::passages {
@@ -33,16 +32,6 @@ struct Alignment {
     std::uint32_t snap;           // characters from an end of a passage to the end of a sentence
 };
 
-// The words of a document: numbers of their stems, how rare they are (0: says nothing alone), and where they stand.
-struct Words {
-    std::span<const std::uint32_t> stems;
-    std::span<const float> rarities;
-    std::span<const std::uint32_t> starts, ends;
-    std::span<const std::uint8_t> begins;  // whether a sentence begins with the word
-
-    std::size_t size() const { return stems.size(); }
-};
-
 // Words [a, a_end) of one document and [b, b_end) of the other.
 struct Aligned {
     std::uint32_t a, a_end, b, b_end;
@@ -51,15 +40,19 @@ struct Aligned {
 
 class Aligner {
   public:
-    explicit Aligner(const Alignment &settings) : settings_(settings) {}
+    explicit Aligner(const Alignment &settings) : settings_(settings), table_(settings.most_meetings) {}
 
-    std::vector<Aligned> operator()(const Words &a, const Words &b) {
-        a_ = &a, b_ = &b;
+    // One of the two documents, until another is kept: best the longer one, as the other is read for each pair.
+    void keep(const Words &words) { table_.keep(words); }
+
+    // Of the one that is kept, which is the first of the two or the second, with the other.
+    std::vector<Aligned> align(const Words &a, const Words &b, bool keeps_a) {
+        a_ = a, b_ = b;
         found_.clear();
         condensed_.clear();
-        seed(a, seeds_a_);
-        seed(b, seeds_b_);
-        meet();
+        table_.meet(keeps_a ? b : a, meetings_);
+        if (!keeps_a)
+            for (Meeting &m : meetings_) m = {m.b, m.b_last, m.a, m.a_last};
         covered_a_.assign(a.size(), 0);
         covered_b_.assign(b.size(), 0);
         split(0, meetings_.size(), true, false);
@@ -80,66 +73,13 @@ class Aligner {
     }
 
   private:
-    struct Seed {
-        std::uint64_t key;
-        std::uint32_t first, last;  // words
-    };
-    struct Meeting {
-        std::uint32_t a, a_last, b, b_last;  // words
-    };
-
     Alignment settings_;
-    const Words *a_ = nullptr, *b_ = nullptr;
-    std::vector<Seed> seeds_a_, seeds_b_;
+    Words a_, b_;
+    SeedTable table_;
     std::vector<Meeting> meetings_;
     std::vector<std::uint8_t> covered_a_, covered_b_;
     std::vector<Aligned> found_, condensed_;
     Stop stop_;
-
-    static std::uint64_t both(std::uint32_t x, std::uint32_t y, std::uint64_t kind) {
-        return kind << 62 | std::uint64_t{std::min(x, y) & 0x7FFFFFFF} << 31 | (std::max(x, y) & 0x7FFFFFFF);
-    }
-
-    void seed(const Words &words, std::vector<Seed> &seeds) {
-        seeds.clear();
-        stop_.check(20 * words.size());
-        std::uint32_t content = 0;
-        bool has_content = false;
-        for (std::uint32_t i = 0; i < words.size(); ++i) {
-            if (i > 0) seeds.push_back({both(words.stems[i - 1], words.stems[i], 0), i - 1, i});
-            if (words.rarities[i] <= 0) continue;
-            seeds.push_back({both(0, words.stems[i], 2), i, i});
-            if (has_content) seeds.push_back({both(words.stems[content], words.stems[i], 1), content, i});
-            content = i, has_content = true;
-        }
-        std::ranges::sort(seeds, [&](const Seed &x, const Seed &y) {
-            stop_.check(5);
-            return x.key != y.key ? x.key < y.key : x.first < y.first;
-        });
-    }
-
-    static std::size_t end_of_key(const std::vector<Seed> &seeds, std::size_t i) {
-        std::size_t end = i + 1;
-        while (end < seeds.size() && seeds[end].key == seeds[i].key) ++end;
-        return end;
-    }
-
-    void meet() {
-        meetings_.clear();
-        for (std::size_t i = 0, j = 0; i < seeds_a_.size() && j < seeds_b_.size();) {
-            if (seeds_a_[i].key < seeds_b_[j].key) { ++i; continue; }
-            if (seeds_b_[j].key < seeds_a_[i].key) { ++j; continue; }
-            const std::size_t i_end = end_of_key(seeds_a_, i), j_end = end_of_key(seeds_b_, j);
-            stop_.check(10 * (i_end - i + j_end - j));
-            if ((i_end - i) * (j_end - j) <= settings_.most_meetings)
-                for (std::size_t x = i; x < i_end; ++x) {
-                    stop_.check(5 * (j_end - j));
-                    for (std::size_t y = j; y < j_end; ++y)
-                        meetings_.push_back({seeds_a_[x].first, seeds_a_[x].last, seeds_b_[y].first, seeds_b_[y].last});
-                }
-            i = i_end, j = j_end;
-        }
-    }
 
     // Cuts the meetings [from, to) where the text of one side has a gap, then where the other has, until none has.
     void split(std::size_t from, std::size_t to, bool by_a, bool is_whole) {
@@ -153,7 +93,7 @@ class Aligner {
             std::sort(begin + from, begin + to, [](const Meeting &x, const Meeting &y) {
                 return x.b != y.b ? x.b < y.b : x.a < y.a;
             });
-        const Words &words = by_a ? *a_ : *b_;
+        const Words &words = by_a ? a_ : b_;
         std::size_t start = from;
         std::uint32_t reached = 0;
         for (std::size_t i = from; i < to; ++i) {
@@ -219,7 +159,7 @@ class Aligner {
             const std::size_t before = heap.size();
             std::erase_if(heap, [&](const Meeting &m) { return m.a < a || m.a_last >= a_end || m.b < b || m.b_last >= b_end; });
             if (heap.size() == before && a < a_end && b < b_end) {
-                const float evidence = std::min(summed(*a_, covered_a_, a, a_end), summed(*b_, covered_b_, b, b_end));
+                const float evidence = std::min(summed(a_, covered_a_, a, a_end), summed(b_, covered_b_, b, b_end));
                 if (evidence >= settings_.least_scrap) found_.push_back({a, a_end, b, b_end, evidence});
                 return uncover(extent);
             }
@@ -237,7 +177,7 @@ class Aligner {
     void condense(bool by_a) {
         const auto first = by_a ? &Aligned::a : &Aligned::b;
         const auto end = by_a ? &Aligned::a_end : &Aligned::b_end;
-        const Words &words = by_a ? *a_ : *b_;
+        const Words &words = by_a ? a_ : b_;
         std::vector<Aligned> scraps = apart(found_, first, end);
         std::ranges::sort(scraps, {}, first);
         std::vector<Aligned> heap;
@@ -259,7 +199,7 @@ class Aligner {
                    std::max(all.b_end, each.b_end), all.evidence + each.evidence};
             most = std::max(most, each.evidence);
         }
-        const float a = a_->ends[all.a_end - 1] - a_->starts[all.a], b = b_->ends[all.b_end - 1] - b_->starts[all.b];
+        const float a = a_.ends[all.a_end - 1] - a_.starts[all.a], b = b_.ends[all.b_end - 1] - b_.starts[all.b];
         const bool is_condensed = by_a ? b > settings_.widening * a : a > settings_.widening * b;
         if (is_condensed && all.evidence >= settings_.least_condensed && most < settings_.greatest_scrap * all.evidence) condensed_.push_back(all);
     }

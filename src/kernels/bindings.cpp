@@ -11,15 +11,10 @@
 #include <tuple>
 
 #include "arrays.hpp"
-#include "bind_bloom.hpp"
-#include "bind_frequency.hpp"
-#include "bind_items.hpp"
-#include "bind_join.hpp"
-#include "bind_normalise.hpp"
-#include "bind_overlaps.hpp"
-#include "bind_passages.hpp"
+#include "bindings.hpp"
 #include "candidates.hpp"
 #include "clusters.hpp"
+#include "items.hpp"
 #include "jaccard.hpp"
 #include "routes.hpp"
 #include "signatures.hpp"
@@ -157,6 +152,21 @@ static auto candidates_of_band(const Column<std::uint32_t> &keys, const Column<s
     return std::pair(give(std::move(found.pairs)), found.compared);
 }
 
+static auto gathering_of_band(const Column<std::uint32_t> &keys, const Column<std::uint32_t> &documents,
+                              const Matrix<std::uint64_t> &sketches, unsigned bits, std::uint32_t most_different,
+                              std::size_t hubs, std::uint64_t most_meetings) {
+    if (keys.size() != documents.size()) throw std::invalid_argument("each document needs one key");
+    if (bits != 1 && bits != 2) throw std::invalid_argument("a sketch has 1 or 2 bits per position");
+    check_below(span_of(documents), sketches.shape(0));
+    Gathering found;
+    {
+        Release release;
+        found = gather_band(span_of(keys), span_of(documents), {span_of(sketches), sketches.shape(1), bits},
+                            most_different, hubs, most_meetings);
+    }
+    return std::tuple(give(std::move(found.pairs)), found.meetings, found.largest);
+}
+
 static auto crowd_of_band(const Column<std::uint32_t> &keys, std::size_t hubs) {
     Crowd crowd;
     {
@@ -223,8 +233,21 @@ static auto bags_of(const Offsets &offsets, const Bytes &data, std::string_view 
     return std::pair(give(std::move(bags.offsets)), give(std::move(bags.hashes)));
 }
 
+static auto lists_of(const Offsets &offsets, const Bytes &data, std::string_view unit, std::size_t k,
+                     std::uint64_t seed, const HashIndex *dropped) {
+    Lists lists;
+    {
+        const Texts texts = texts_of(offsets, data);
+        Release release;
+        Shingler shingler(shingling_of(unit, k, seed, dropped));
+        lists = shingle_lists(texts, shingler);
+    }
+    return std::pair(give(std::move(lists.offsets)), give(std::move(lists.hashes)));
+}
+
 static auto similarities(const Offsets &offsets, const Column<std::uint64_t> &hashes, const Column<std::uint32_t> &as,
-                         const Column<std::uint32_t> &bs, std::uint64_t numerator, std::uint64_t denominator) {
+                         const Column<std::uint32_t> &bs, std::uint64_t numerator, std::uint64_t denominator,
+                         bool of_smaller) {
     check_offsets(span_of(offsets), hashes.size(), "hashes");
     if (as.size() != bs.size()) throw std::invalid_argument("a pair has two documents");
     check_below(span_of(as), offsets.size() - 1);
@@ -238,7 +261,7 @@ static auto similarities(const Offsets &offsets, const Column<std::uint64_t> &ha
         Comparer comparer;
         for (std::size_t i = 0; i < all.size(); ++i) {
             if (i == 0 || as.data()[i] != as.data()[i - 1]) comparer.take(set(as.data()[i]));
-            all[i] = comparer.similarity(set(bs.data()[i]), {numerator, denominator});
+            all[i] = comparer.similarity(set(bs.data()[i]), {numerator, denominator, of_smaller});
         }
     }
     return give(std::move(all));
@@ -280,17 +303,16 @@ static auto components_of(const Column<std::uint32_t> &as, const Column<std::uin
     return give(std::move(labels));
 }
 
-static auto leaders_of(const Column<std::uint32_t> &as, const Column<std::uint32_t> &bs,
-                       const Column<double> &similarities, const Column<std::uint32_t> &order) {
-    if (as.size() != bs.size() || as.size() != similarities.size())
+static void add_to_leaders(Leaders &leaders, const Column<std::uint32_t> &later, const Column<std::uint32_t> &earlier,
+                           const Column<double> &similarities) {
+    if (later.size() != earlier.size() || later.size() != similarities.size())
         throw std::invalid_argument("a pair has two documents and a similarity");
-    for (const auto &numbers : {as, bs, order}) check_below(span_of(numbers), order.size());
-    std::vector<std::uint32_t> labels;
-    {
-        Release release;
-        labels = leaders(span_of(as), span_of(bs), span_of(similarities), span_of(order));
-    }
-    return give(std::move(labels));
+    check_below(span_of(later), leaders.leaders().size());
+    for (std::size_t i = 0; i < later.size(); ++i)
+        if (earlier.data()[i] >= later.data()[i]) throw std::invalid_argument("the later document of a pair comes first");
+    if (!std::ranges::is_sorted(span_of(later))) throw std::invalid_argument("pairs must not descend");
+    Release release;
+    leaders.add(span_of(later), span_of(earlier), span_of(similarities));
 }
 
 // Python's handlers run in its main thread alone, and here only when that asks: in the middle of a
@@ -332,24 +354,39 @@ NB_MODULE(_kernels, m) {
     m.def("contents", &nearly::contents, "offsets"_a, "data"_a);
     m.def("band_candidates", &nearly::candidates_of_band, "keys"_a, "documents"_a, "sketches"_a, "bits"_a,
           "most_different"_a, "hubs"_a, "low"_a = 0, "high"_a = 1ull << 32);
+    m.def("gather_band", &nearly::gathering_of_band, "keys"_a, "documents"_a, "sketches"_a, "bits"_a,
+          "most_different"_a, "hubs"_a, "most_meetings"_a);
     m.def("crowd", &nearly::crowd_of_band, "keys"_a, "hubs"_a);
     m.def("shared_keys", &nearly::places_of_shared_keys, "keys"_a);
     m.def("route_keys", &nearly::routes_of_keys, "rows"_a, "keys"_a, "is_chosen"_a, "partitions"_a);
     m.def("unique_pairs", &nearly::unique_pairs, "pairs"_a, "low"_a, "high"_a);
     m.def("shingle_sets", &nearly::sets_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a, "in_order"_a = false,
           dropped);
+    m.def("shingle_lists", &nearly::lists_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a,
+          dropped);
     m.def("shingle_bags", &nearly::bags_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a);
     m.def("similarities", &nearly::similarities, "offsets"_a, "hashes"_a, "a"_a, "b"_a, "numerator"_a,
-          "denominator"_a);
+          "denominator"_a, "of_smaller"_a = false);
     m.def("cut_blocks", &nearly::ends_of_blocks, "a"_a, "b"_a, "lengths"_a, "limit"_a);
     m.def("shared", &nearly::shared, "a"_a, "b"_a);
     m.def("first_seen", &nearly::first_occurrences, "contents"_a);
     m.def("components", &nearly::components_of, "a"_a, "b"_a, "documents"_a);
-    m.def("leaders", &nearly::leaders_of, "a"_a, "b"_a, "similarities"_a, "order"_a);
+    nanobind::class_<nearly::Leaders>(m, "Leaders")
+        .def(nanobind::init<std::size_t>(), "documents"_a)
+        .def("add", &nearly::add_to_leaders, "later"_a, "earlier"_a, "similarities"_a)
+        .def("ranks", [](const nearly::Leaders &leaders) { return nearly::give(std::vector(leaders.leaders())); });
     nearly::bind_bloom(m);
-    bind_normalise(m);
+    nearly::bind_edit(m);
+    nearly::bind_normalise(m);
     nearly::bind_items(m);
-    bind_overlaps(m);
-    bind_passages(m);
+    nearly::bind_vectors(m);
+    nearly::bind_overlaps(m);
+    nearly::bind_pairs(m);
+    nearly::bind_passages(m);
     nearly::bind_join(m);
+    nearly::bind_meetings(m);
+    nearly::bind_samples(m);
+    nearly::bind_sides(m);
+    nearly::bind_weights(m);
+    nearly::bind_segment(m);
 }

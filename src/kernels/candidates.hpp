@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "hashing.hpp"
@@ -28,34 +29,30 @@ struct Candidates {
 
 inline std::uint64_t pack_pair(std::uint64_t a, std::uint64_t b) { return a < b ? a << 32 | b : b << 32 | a; }
 
-// Documents of the same key, ordered by key and then by document.
-inline std::vector<std::uint64_t> sort_by_key(std::span<const std::uint32_t> keys,
-                                              std::span<const std::uint32_t> documents) {
-    std::vector<std::uint64_t> entries(documents.size());
-    for (std::size_t i = 0; i < documents.size(); ++i)
-        entries[i] = static_cast<std::uint64_t>(keys[i]) << 32 | documents[i];
-    radix_sort(entries, 32, 64);
-    return entries;
+// In how many positions two sketches differ: those that differ in any bit are counted once, by the lowest
+// of their bits.
+[[gnu::always_inline]] inline std::uint32_t different_positions(const std::uint64_t *mine, const std::uint64_t *theirs,
+                                                                std::size_t width, unsigned bits_a_position) {
+    const unsigned fold = bits_a_position - 1;
+    const std::uint64_t lowest = bits_a_position == 2 ? 0x5555555555555555 : ~0ull;
+    std::uint32_t different = 0;
+    for (std::size_t w = 0; w < width; ++w) {
+        const std::uint64_t bits = mine[w] ^ theirs[w];
+        different += static_cast<std::uint32_t>(std::popcount((bits | bits >> fold) & lowest));
+    }
+    return different;
 }
 
 // Compares entry `first` with those in [from, to): the others of its bucket.
 NEARLY_CLONES inline void compare_sketches(const Sketches &sketches, const std::uint64_t *entries,
                                            std::size_t first, std::size_t from, std::size_t to,
                                            std::uint32_t most_different, std::vector<std::uint64_t> &pairs) {
-    // Positions that differ in any bit are counted once: by the lowest of their bits.
-    const unsigned fold = sketches.bits - 1;
-    const std::uint64_t lowest = sketches.bits == 2 ? 0x5555555555555555 : ~0ull;
     const auto document = static_cast<std::uint32_t>(entries[first]);
     const std::uint64_t *mine = sketches[document];
     for (std::size_t j = from; j < to; ++j) {
         const auto other = static_cast<std::uint32_t>(entries[j]);
-        const std::uint64_t *theirs = sketches[other];
-        std::uint32_t different = 0;
-        for (std::size_t w = 0; w < sketches.width; ++w) {
-            const std::uint64_t bits = mine[w] ^ theirs[w];
-            different += static_cast<std::uint32_t>(std::popcount((bits | bits >> fold) & lowest));
-        }
-        if (different <= most_different) pairs.push_back(pack_pair(document, other));
+        if (different_positions(mine, sketches[other], sketches.width, sketches.bits) <= most_different)
+            pairs.push_back(pack_pair(document, other));
     }
 }
 
@@ -113,14 +110,19 @@ inline std::vector<std::uint32_t> perhaps_shared_keys(std::span<const std::uint3
     return places;
 }
 
-// Entries of the keys that may occur more than once, with their places, ordered by key and then by place.
-inline std::vector<std::uint64_t> perhaps_shared_entries(std::span<const std::uint32_t> keys) {
+// Entries of the keys that may occur more than once, each with what `of_place` says of its place, ordered by
+// key and then by place.
+inline std::vector<std::uint64_t> perhaps_shared_entries(std::span<const std::uint32_t> keys, auto &&of_place) {
     const std::vector<std::uint32_t> perhaps = perhaps_shared_keys(keys);
     std::vector<std::uint64_t> entries;
     entries.reserve(perhaps.size());
-    for (const std::uint64_t i : perhaps) entries.push_back(static_cast<std::uint64_t>(keys[i]) << 32 | i);
+    for (const std::uint32_t i : perhaps) entries.push_back(static_cast<std::uint64_t>(keys[i]) << 32 | of_place(i));
     radix_sort(entries, 32, 64);
     return entries;
+}
+
+inline std::vector<std::uint64_t> perhaps_shared_entries(std::span<const std::uint32_t> keys) {
+    return perhaps_shared_entries(keys, [](std::uint32_t i) { return i; });
 }
 
 // The places, in ascending order, of keys that occur more than once.
@@ -150,15 +152,47 @@ inline Crowd crowd_of(std::span<const std::uint32_t> keys, std::size_t hubs) {
     return crowd;
 }
 
-// `keys[i]` and `documents[i]` belong together; sketches are looked up by document.
+// Documents of the keys that may occur more than once: `keys[i]` and `documents[i]` belong together.
+inline std::vector<std::uint64_t> perhaps_together(std::span<const std::uint32_t> keys,
+                                                   std::span<const std::uint32_t> documents) {
+    return perhaps_shared_entries(keys, [documents](std::uint32_t i) { return documents[i]; });
+}
+
+// Sketches are looked up by document.
 inline Candidates band_candidates(std::span<const std::uint32_t> keys, std::span<const std::uint32_t> documents,
                                   const Sketches &sketches, std::uint32_t most_different, std::size_t hubs,
                                   Range range = {}) {
     Candidates candidates;
-    each_bucket(sort_by_key(keys, documents), [&](std::span<const std::uint64_t> bucket) {
+    each_bucket(perhaps_together(keys, documents), [&](std::span<const std::uint64_t> bucket) {
         compare_bucket(sketches, bucket, most_different, hubs, range, candidates);
     });
     return candidates;
+}
+
+// The candidates of a band, if its documents meet at most so often; and what is known without comparing them.
+struct Gathering {
+    std::vector<std::uint64_t> pairs;
+    std::uint64_t meetings = 0;
+    std::size_t largest = 0;  // documents in the largest bucket
+};
+
+inline Gathering gather_band(std::span<const std::uint32_t> keys, std::span<const std::uint32_t> documents,
+                             const Sketches &sketches, std::uint32_t most_different, std::size_t hubs,
+                             std::uint64_t most_meetings) {
+    const std::vector<std::uint64_t> entries = perhaps_together(keys, documents);
+    Gathering gathering;
+    each_bucket(entries, [&](std::span<const std::uint64_t> bucket) {
+        const std::uint64_t firsts = count_firsts(bucket.size(), hubs);
+        gathering.meetings += firsts * (bucket.size() - 1) - firsts * (firsts - 1) / 2;
+        gathering.largest = std::max(gathering.largest, bucket.size());
+    });
+    if (gathering.meetings > most_meetings) return gathering;
+    Candidates candidates;
+    each_bucket(entries, [&](std::span<const std::uint64_t> bucket) {
+        compare_bucket(sketches, bucket, most_different, hubs, {}, candidates);
+    });
+    gathering.pairs = std::move(candidates.pairs);
+    return gathering;
 }
 
 // Those pairs that lie in [low, high), sorted, each once. Documents have fewer than 32 bits: packed

@@ -43,34 +43,31 @@ inline std::vector<std::uint32_t> components(std::span<const std::uint32_t> as, 
     return parent;
 }
 
-// Greedy leaders. `order` says which document comes first; in that order each one joins the most
-// similar leader that it has a pair with (the earliest of equals), or leads from now on.
-inline std::vector<std::uint32_t> leaders(std::span<const std::uint32_t> as, std::span<const std::uint32_t> bs,
-                                          std::span<const double> similarities,
-                                          std::span<const std::uint32_t> order) {
-    std::vector<std::size_t> starts(order.size() + 1);
-    for (std::size_t i = 0; i < as.size(); ++i) ++starts[as[i] + 1], ++starts[bs[i] + 1];
-    std::partial_sum(starts.begin(), starts.end(), starts.begin());
-    std::vector<std::size_t> next(starts.begin(), starts.end() - 1), pairs(2 * as.size());
-    for (std::size_t i = 0; i < as.size(); ++i) pairs[next[as[i]]++] = i, pairs[next[bs[i]]++] = i;
+// Greedy leaders. Documents are known by their ranks, which say who comes first; in that order each one
+// joins the most similar leader that it has a pair with (the earliest of equals), or leads from now on.
+// Pairs come in the order of their later documents and then of their earlier ones, some at a time.
+class Leaders {
+  public:
+    explicit Leaders(std::size_t documents) : leaders_(documents) { std::iota(leaders_.begin(), leaders_.end(), 0u); }
 
-    std::vector<std::uint32_t> leader(order.size()), rank(order.size());
-    std::iota(leader.begin(), leader.end(), 0u);
-    for (std::uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
-    for (const std::uint32_t document : order) {
-        double best = -std::numeric_limits<double>::infinity();
-        for (std::size_t p = starts[document]; p < starts[document + 1]; ++p) {
-            const std::size_t pair = pairs[p];
-            const std::uint32_t other = as[pair] == document ? bs[pair] : as[pair];
-            if (rank[other] > rank[document] || leader[other] != other) continue;
-            const double similarity = similarities[pair];
-            if (similarity > best || (similarity == best && rank[other] < rank[leader[document]])) {
-                best = similarity;
-                leader[document] = other;
-            }
+    void add(std::span<const std::uint32_t> later, std::span<const std::uint32_t> earlier,
+             std::span<const double> similarities) {
+        for (std::size_t i = 0; i < later.size(); ++i) {
+            const std::uint32_t document = later[i], other = earlier[i];
+            if (document != current_) current_ = document, best_ = -std::numeric_limits<double>::infinity();
+            if (leaders_[other] != other || similarities[i] <= best_) continue;
+            best_ = similarities[i];
+            leaders_[document] = other;
         }
     }
-    return leader;
-}
+
+    // The rank of each one's leader, by rank.
+    const std::vector<std::uint32_t> &leaders() const { return leaders_; }
+
+  private:
+    std::vector<std::uint32_t> leaders_;
+    std::uint32_t current_ = ~0u;  // whose pairs are coming
+    double best_ = 0;
+};
 
 }  // namespace nearly

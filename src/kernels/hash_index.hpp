@@ -25,7 +25,15 @@ class HashIndex {
 
     std::size_t size() const { return hashes_.size(); }
 
+    static constexpr std::size_t NOWHERE = ~std::size_t{0};
+
     bool has(std::uint64_t hash) const { return slots_[slot_of(hash)] != 0; }
+
+    // Its place in the list.
+    std::size_t find(std::uint64_t hash) const {
+        const std::uint32_t found = slots_[slot_of(hash)];
+        return found == 0 ? NOWHERE : found - 1;
+    }
 
     // Adds one to the count of each of these that is in the list.
     void count(std::span<const std::uint64_t> hashes, std::span<std::uint32_t> counts) const {

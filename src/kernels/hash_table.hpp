@@ -12,72 +12,17 @@
 
 namespace nearly {
 
-// Four places to a bucket, so that a look is one comparison of
-// four and no guess. The few hashes that find their bucket full are kept apart.
-class BucketTable {
-  public:
-    // Forgets everything and makes room for `count` hashes.
-    void reset(std::size_t count) {
-        const auto bits = std::clamp(static_cast<unsigned>(std::bit_width(count)), 2u, MOST_BITS);
-        shift_ = 64 - bits;
-        // A free place holds a hash that belongs into another bucket: no look can take it for a find.
-        places_.assign(PLACES << bits, 0);
-        std::fill_n(places_.begin(), PLACES, ~std::uint64_t{0});
-        taken_.assign(std::size_t{1} << bits, 0);
-        apart_.clear();
-    }
-
-    // Whether it was not there yet.
-    bool add(std::uint64_t hash) {
-        const std::size_t bucket = hash >> shift_;
-        std::uint64_t *const places = places_.data() + bucket * PLACES;
-        if ((places[0] == hash) | (places[1] == hash) | (places[2] == hash) | (places[3] == hash)) return false;
-        if (taken_[bucket] < PLACES) {
-            places[taken_[bucket]++] = hash;
-            return true;
-        }
-        if (std::find(apart_.begin(), apart_.end(), hash) != apart_.end()) return false;
-        apart_.push_back(hash);
-        return true;
-    }
-
-    // How many of these are there.
-    std::size_t count(std::span<const std::uint64_t> hashes) const {
-        std::size_t found = look_up(places_.data(), shift_, hashes.data(), hashes.size());
-        for (const std::uint64_t hash : apart_) found += std::count(hashes.begin(), hashes.end(), hash);
-        return found;
-    }
-
-  private:
-    static constexpr std::size_t PLACES = 4;
-    static constexpr unsigned MOST_BITS = 24;
-    unsigned shift_ = 62;
-    std::vector<std::uint64_t> places_, apart_;
-    std::vector<std::uint8_t> taken_;
-
-    NEARLY_CLONES static std::size_t look_up(const std::uint64_t *places, unsigned shift, const std::uint64_t *hashes,
-                                             std::size_t count) {
-        typedef std::int64_t Four __attribute__((vector_size(PLACES * sizeof(std::int64_t))));
-        Four found{};  // minus one for each find, in the lane of its place
-        for (std::size_t i = 0; i < count; ++i) {
-            Four bucket;
-            std::memcpy(&bucket, places + (hashes[i] >> shift) * PLACES, sizeof bucket);
-            found += bucket == static_cast<std::int64_t>(hashes[i]);
-        }
-        return static_cast<std::size_t>(-(found[0] + found[1] + found[2] + found[3]));
-    }
-};
-
 // A set that grows with what is in it, and gives it back in order. A hash stands at the place that
 // its leading bits say, behind the first `known` ones that all have in common, or soon after.
 class GrowingTable {
   public:
-    explicit GrowingTable(unsigned known = 0) : known_(known) { clear(); }
+    explicit GrowingTable(unsigned known = 0) : known_(known) {}
 
     std::size_t size() const { return size_ + has_zero_; }
 
     // Forgets everything, and keeps the room.
     void clear() {
+        if (size() == 0) return;
         std::fill(places_.begin(), places_.end(), 0);
         size_ = 0;
         has_zero_ = false;
@@ -90,6 +35,13 @@ class GrowingTable {
         }
         while (!put(hash)) grow();
         if (4 * size_ > 3 * (places_.size() - BEHIND)) grow();
+    }
+
+    bool has(std::uint64_t hash) const {
+        if (hash == 0) return has_zero_;
+        for (std::size_t i = hash << known_ >> (64 - bits_); i < places_.size() && places_[i] != 0; ++i)
+            if (places_[i] == hash) return true;
+        return false;
     }
 
     // Writes all of it to `to`, which has room for `size()`.
@@ -130,6 +82,69 @@ class GrowingTable {
             places_.assign((std::size_t{1} << ++bits_) + BEHIND, 0);
             size_ = 0;
         } while (!std::ranges::all_of(before, [this](std::uint64_t hash) { return hash == 0 || put(hash); }));
+    }
+};
+
+// Four places to a bucket, so that a look is one comparison of
+// four and no guess. The few hashes that find their bucket full are kept apart, and looked for there
+// only if they belong in such a bucket: of a large set there are many, and a look at all of them for
+// each hash would take the square of its size.
+class BucketTable {
+  public:
+    // Forgets everything and makes room for `count` hashes.
+    void reset(std::size_t count) {
+        const auto bits = std::clamp(static_cast<unsigned>(std::bit_width(count)), 2u, MOST_BITS);
+        shift_ = 64 - bits;
+        // A free place holds a hash that belongs into another bucket: no look can take it for a find.
+        places_.assign(PLACES << bits, 0);
+        std::fill_n(places_.begin(), PLACES, ~std::uint64_t{0});
+        taken_.assign(std::size_t{1} << bits, 0);
+        apart_.clear();
+    }
+
+    // Whether it was not there yet.
+    bool add(std::uint64_t hash) {
+        const std::size_t bucket = hash >> shift_;
+        std::uint64_t *const places = places_.data() + bucket * PLACES;
+        if ((places[0] == hash) | (places[1] == hash) | (places[2] == hash) | (places[3] == hash)) return false;
+        if (taken_[bucket] < PLACES) {
+            places[taken_[bucket]++] = hash;
+            return true;
+        }
+        if (apart_.has(hash)) return false;
+        taken_[bucket] = OVERFULL;
+        apart_.add(hash);
+        return true;
+    }
+
+    // How many of these are there.
+    std::size_t count(std::span<const std::uint64_t> hashes) const {
+        std::size_t found = look_up(places_.data(), shift_, hashes.data(), hashes.size());
+        if (apart_.size() == 0) return found;
+        for (const std::uint64_t hash : hashes)
+            if (taken_[hash >> shift_] == OVERFULL) found += apart_.has(hash);
+        return found;
+    }
+
+  private:
+    static constexpr std::size_t PLACES = 4;
+    static constexpr std::uint8_t OVERFULL = PLACES + 1;
+    static constexpr unsigned MOST_BITS = 24;
+    unsigned shift_ = 62;
+    std::vector<std::uint64_t> places_;
+    std::vector<std::uint8_t> taken_;  // places of each bucket, or OVERFULL
+    GrowingTable apart_;
+
+    NEARLY_CLONES static std::size_t look_up(const std::uint64_t *places, unsigned shift, const std::uint64_t *hashes,
+                                             std::size_t count) {
+        typedef std::int64_t Four __attribute__((vector_size(PLACES * sizeof(std::int64_t))));
+        Four found{};  // minus one for each find, in the lane of its place
+        for (std::size_t i = 0; i < count; ++i) {
+            Four bucket;
+            std::memcpy(&bucket, places + (hashes[i] >> shift) * PLACES, sizeof bucket);
+            found += bucket == static_cast<std::int64_t>(hashes[i]);
+        }
+        return static_cast<std::size_t>(-(found[0] + found[1] + found[2] + found[3]));
     }
 };
 

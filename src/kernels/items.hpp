@@ -76,19 +76,29 @@ inline Sets sets_of_lists(std::span<const std::int64_t> offsets, std::span<const
     return sets;
 }
 
-// Each text's bag of shingles, numbered and in order.
-inline Sets shingle_bags(const Texts &texts, Shingler &shingler) {
+struct Lists {
     std::vector<std::int64_t> offsets{0};
     std::vector<std::uint64_t> hashes;
+};
+
+// Each text's shingles in order; what occurs twice is there twice.
+inline Lists shingle_lists(const Texts &texts, Shingler &shingler) {
+    Lists lists;
     for (std::size_t i = 0; i < texts.size(); ++i) {
         if (!texts[i].empty())
             shingler.in_stretches(texts[i], texts.end(), [&](std::span<const std::uint64_t> some) {
-                hashes.insert(hashes.end(), some.begin(), some.end());
+                lists.hashes.insert(lists.hashes.end(), some.begin(), some.end());
             });
-        offsets.push_back(static_cast<std::int64_t>(hashes.size()));
+        lists.offsets.push_back(static_cast<std::int64_t>(lists.hashes.size()));
     }
-    sort_lists(offsets, hashes.data());
-    return sets_of_lists(offsets, hashes, true);
+    sort_lists(lists.offsets, lists.hashes.data());
+    return lists;
+}
+
+// Each text's bag of shingles, numbered and in order.
+inline Sets shingle_bags(const Texts &texts, Shingler &shingler) {
+    const Lists lists = shingle_lists(texts, shingler);
+    return sets_of_lists(lists.offsets, lists.hashes, true);
 }
 
 NEARLY_CLONES inline void hash_again(Set set, std::uint64_t key, std::uint64_t *to) {

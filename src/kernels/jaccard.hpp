@@ -1,4 +1,4 @@
-// Exact verification: documents as sets of shingle hashes, and their Jaccard similarity.
+// Exact verification: documents as sets of shingle hashes, and how much of them is shared.
 #pragma once
 
 #include <algorithm>
@@ -113,19 +113,38 @@ inline Sets shingle_sets(const Texts &texts, Shingler &shingler, bool sorted, Lo
     return sets;
 }
 
-// A threshold as a ratio of whole numbers, so that no pair is lost to rounding.
+// A threshold as a ratio of whole numbers, so that no pair is lost to rounding. What two sets share is
+// taken out of what they have together, or, `of_smaller`, out of the smaller one.
 struct Threshold {
     std::uint64_t numerator, denominator;
+    bool of_smaller = false;
 
-    bool reached(std::uint64_t shared, std::uint64_t together) const {
+    bool operator==(const Threshold &) const = default;
+
+    std::uint64_t whole(std::uint64_t shared, std::uint64_t a, std::uint64_t b) const {
+        return of_smaller ? std::min(a, b) : a + b - shared;
+    }
+    // Whether sets of sizes a and b that share so much reach the threshold.
+    bool reached(std::uint64_t shared, std::uint64_t a, std::uint64_t b) const {
         return static_cast<unsigned __int128>(shared) * denominator >=
-               static_cast<unsigned __int128>(together) * numerator;
+               static_cast<unsigned __int128>(whole(shared, a, b)) * numerator;
     }
     // The least number of shared shingles that reaches the threshold for these two sizes.
     std::uint64_t least_shared(std::uint64_t a, std::uint64_t b) const {
+        if (of_smaller) return part_of(std::min(a, b));
         const unsigned __int128 ratio = static_cast<unsigned __int128>(numerator) * (a + b);
-        const unsigned __int128 whole = static_cast<unsigned __int128>(numerator) + denominator;
-        return static_cast<std::uint64_t>((ratio + whole - 1) / whole);
+        const unsigned __int128 both = static_cast<unsigned __int128>(numerator) + denominator;
+        return static_cast<std::uint64_t>((ratio + both - 1) / both);
+    }
+    // The same for a set of this size and any other: the smallest partner asks for the least.
+    std::uint64_t least_shared(std::uint64_t size) const {
+        return of_smaller ? part_of(std::min<std::uint64_t>(size, 1)) : part_of(size);
+    }
+
+  private:
+    std::uint64_t part_of(std::uint64_t size) const {
+        return static_cast<std::uint64_t>(
+            (static_cast<unsigned __int128>(size) * numerator + denominator - 1) / denominator);
     }
 };
 
@@ -177,9 +196,9 @@ class Comparer {
     double similarity(Set other, Threshold threshold) {
         const std::uint64_t least = threshold.least_shared(size_, other.size());
         if (size_ == 0 || other.empty() || std::min(size_, other.size()) < least) return -1;
-        const std::uint64_t found = shared(other, least), together = size_ + other.size() - found;
-        if (!threshold.reached(found, together)) return -1;
-        return static_cast<double>(found) / static_cast<double>(together);
+        const std::uint64_t found = shared(other, least);
+        if (!threshold.reached(found, size_, other.size())) return -1;
+        return static_cast<double>(found) / static_cast<double>(threshold.whole(found, size_, other.size()));
     }
 
   private:

@@ -2,9 +2,11 @@
 //
 // All shingles are put in one order, rare ones first. Two sets that share enough must then share
 // one of their first few shingles, so that only these, a set's prefix, need be looked up (Chaudhuri,
-// Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007). What meets there is thrown out by size, by
-// position (Xiao, Wang, Lin and Yu 2008) and by sketches that bound the rest (Sandes, Teodoro and
-// Melo 2020); what remains is verified. No bound is an estimate: no pair is lost.
+// Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007); and if prefixes are longer by some shingles,
+// they share as many more (Wang, Li and Feng 2012). What meets there is thrown out by size and position
+// (Xiao, Wang, Lin and Yu 2008), by how much of the prefixes is shared, and by sketches that bound the
+// rest (Sandes, Teodoro and Melo 2020); what remains is verified. No bound is an estimate: no pair is
+// lost.
 //
 // A cell is all shingles whose hashes begin with the same bits. Order and look-up go by cells, which
 // need no dictionary; that two shingles of a cell differ costs a candidate, never a pair.
@@ -36,6 +38,10 @@ inline std::vector<std::uint32_t> count_cells(Set hashes, unsigned bits) {
 }
 
 inline constexpr std::size_t RARITIES = 64;
+// By how many shingles prefixes are longer than one in common would need. Strangers share one or two
+// by chance, and those of a word together: to count some more is cheaper than to look at sketches.
+// Where that reaches cells that everyone has, prefixes stay as short as can be: see `JoinIndex`.
+inline constexpr std::uint32_t EXTRA = 4;
 
 // From counts to classes, rare first, two to each power of two: enough for a good order, and few
 // enough to sort by counting. Class 0 holds cells with one shingle: it is in no other set, if all
@@ -50,9 +56,9 @@ inline std::vector<std::uint8_t> cell_rarities(std::span<const std::uint32_t> co
     return rarities;
 }
 
-// A cell in a set's prefix; `rest` is how many of the set's shingles come from there on.
+// A cell in a set's prefix, and how many of the set's shingles come before it.
 struct PrefixCell {
-    std::uint32_t cell, rest;
+    std::uint32_t cell, before;
 };
 
 // Finds the first cells of a set in the order of rarity, and of hashes within a rarity.
@@ -76,6 +82,7 @@ class PrefixFinder {
     }
 
   private:
+    static constexpr std::uint32_t ABSENT = ~0u;
     const std::uint8_t *rarities_;
     unsigned shift_;
     std::vector<std::uint8_t> classes_;
@@ -86,20 +93,19 @@ class PrefixFinder {
     // first; those that occur nowhere else take their places and are left out.
     std::uint32_t arrange(Set set, std::uint32_t length, std::uint32_t count, std::uint32_t *places,
                           PrefixCell *prefix) {
-        const auto size = static_cast<std::uint32_t>(set.size());
-        arranged_.assign(length, {0, 0});
+        arranged_.assign(length, {0, ABSENT});
         std::uint64_t previous = ~0ull;
         for (std::uint32_t i = 0; i < count; ++i) {
             const std::uint8_t rarity = classes_[chosen_[i]];
             const std::uint64_t cell = set[chosen_[i]] >> shift_;
             const std::uint32_t place = places[rarity]++;
             if (rarity > 0 && place < length && cell != previous)
-                arranged_[place] = {static_cast<std::uint32_t>(cell), size - place};
+                arranged_[place] = {static_cast<std::uint32_t>(cell), place};
             previous = cell;
         }
         std::uint32_t written = 0;
         for (const PrefixCell &entry : arranged_)
-            if (entry.rest > 0) prefix[written++] = entry;
+            if (entry.before != ABSENT) prefix[written++] = entry;
         return written;
     }
 };
@@ -109,7 +115,8 @@ struct JoinBounds {
     std::uint64_t least_partner, greatest_partner;
     std::uint64_t least_shared;
 
-    JoinBounds(Threshold threshold, std::uint64_t size) {
+    JoinBounds(Threshold threshold, std::uint64_t size) : least_partner(1), greatest_partner(~0u), least_shared(1) {
+        if (threshold.of_smaller) return;  // of a small set a large one may have all
         const auto whole = static_cast<unsigned __int128>(size);
         least_partner = static_cast<std::uint64_t>((whole * threshold.numerator + threshold.denominator - 1) /
                                                    threshold.denominator);
@@ -117,6 +124,30 @@ struct JoinBounds {
             std::min<unsigned __int128>(whole * threshold.denominator / threshold.numerator, ~0u));
         least_shared = threshold.least_shared(least_partner, size);
     }
+
+    // How long the prefix of a set must be that shares at least so many shingles with its partners, if
+    // one and `extra` of these are to lie in both prefixes.
+    static std::uint64_t prefix_length(std::uint64_t size, std::uint64_t shared, std::uint32_t extra) {
+        return std::min(size, size - shared + 1 + extra);
+    }
+};
+
+// Sets in an order of their own, by size or by weight: their ranks in it, and how many of them are prepared.
+class RankedSets {
+  public:
+    std::size_t size() const { return order_.size(); }
+    bool is_prepared() const { return prepared_ == size(); }
+    Threshold threshold() const { return threshold_; }
+    std::size_t cells() const { return rarities_.size(); }
+    std::uint32_t document(std::size_t rank) const { return order_[rank]; }
+
+  protected:
+    RankedSets(std::span<const std::uint8_t> rarities, Threshold threshold) : rarities_(rarities), threshold_(threshold) {}
+
+    std::span<const std::uint8_t> rarities_;
+    Threshold threshold_;
+    std::vector<std::uint32_t> order_, ranks_;
+    std::atomic<std::size_t> prepared_ = 0;
 };
 
 // Sets made ready to be joined: ordered by size, each with its prefix and its sketch.
@@ -124,11 +155,11 @@ struct JoinBounds {
 // A sketch tells for each of its bits whether an odd number of shingles falls on it. Two sketches
 // differ in at most as many bits as the sets differ in shingles, which bounds what they share. A
 // sketch has a power of two of words, so that a wide one can be folded to the width of a narrow one.
-class JoinSets {
+class JoinSets : public RankedSets {
   public:
     JoinSets(std::span<const std::int64_t> offsets, const std::uint64_t *hashes,
              std::span<const std::uint8_t> rarities, Threshold threshold)
-        : offsets_(offsets), hashes_(hashes), rarities_(rarities), threshold_(threshold) {
+        : RankedSets(rarities, threshold), offsets_(offsets), hashes_(hashes) {
         order_by_size();
         make_room();
     }
@@ -141,7 +172,7 @@ class JoinSets {
             const std::uint32_t rank = ranks_[document];
             const Set set = (*this)[rank];
             stopping.check(8 * set.size());
-            const auto room = static_cast<std::uint32_t>(prefix_starts_[rank + 1] - prefix_starts_[rank]);
+            const std::uint32_t room = prefix_length(rank);
             if (room > 0) prefix_sizes_[rank] = find(set, room, prefixes_.get() + prefix_starts_[rank]);
             std::uint64_t *const sketch = sketches_.get() + sketch_starts_[rank];
             const std::uint64_t width = sketch_starts_[rank + 1] - sketch_starts_[rank];
@@ -151,16 +182,15 @@ class JoinSets {
         prepared_ += stop - start;
     }
 
-    std::size_t size() const { return order_.size(); }
-    bool is_prepared() const { return prepared_ == size(); }
-    Threshold threshold() const { return threshold_; }
-    std::size_t cells() const { return rarities_.size(); }
-    std::uint32_t document(std::size_t rank) const { return order_[rank]; }
     std::uint32_t size_of(std::size_t rank) const { return sizes_[rank]; }
     const std::vector<std::uint32_t> &sizes() const { return sizes_; }
     Set operator[](std::size_t rank) const { return {hashes_ + offsets_[order_[rank]], sizes_[rank]}; }
     std::span<const PrefixCell> prefix(std::size_t rank) const {
         return {prefixes_.get() + prefix_starts_[rank], prefix_sizes_[rank]};
+    }
+    // Shingles in the prefix, also those that are in no other set.
+    std::uint32_t prefix_length(std::size_t rank) const {
+        return static_cast<std::uint32_t>(prefix_starts_[rank + 1] - prefix_starts_[rank]);
     }
     std::span<const std::uint64_t> sketch(std::size_t rank) const {
         return {sketches_.get() + sketch_starts_[rank], sketches_.get() + sketch_starts_[rank + 1]};
@@ -169,13 +199,10 @@ class JoinSets {
   private:
     std::span<const std::int64_t> offsets_;
     const std::uint64_t *hashes_;
-    std::span<const std::uint8_t> rarities_;
-    Threshold threshold_;
-    std::vector<std::uint32_t> order_, ranks_, sizes_, prefix_sizes_;
+    std::vector<std::uint32_t> sizes_, prefix_sizes_;
     std::vector<std::uint64_t> prefix_starts_{0}, sketch_starts_{0};
     std::unique_ptr<PrefixCell[]> prefixes_;
     std::unique_ptr<std::uint64_t[]> sketches_;
-    std::atomic<std::size_t> prepared_ = 0;
 
     void order_by_size() {
         std::vector<std::uint64_t> entries(offsets_.size() - 1);
@@ -211,7 +238,7 @@ class JoinSets {
             const std::uint64_t size = sizes_[rank];
             if (rank == 0 || sizes_[rank - 1] != size) {
                 const JoinBounds bounds(threshold_, size);
-                room = size == 0 ? 0 : size - bounds.least_shared + 1;
+                room = JoinBounds::prefix_length(size, bounds.least_shared, EXTRA);
                 words = sketch_words(size);
             }
             prefix_starts_.push_back(prefix_starts_.back() + room);
@@ -223,44 +250,59 @@ class JoinSets {
     }
 };
 
-struct Posting {
-    std::uint32_t rank, rest;
-};
-
-// For each cell the sets that have it in their prefix, in the order of their sizes.
+// For each cell the ranks of the sets that have it in their prefix, in the order of their sizes.
 class JoinIndex {
   public:
     // `within` serves a join of the sets with themselves. There each pair is found from its larger
     // set, and a smaller one can be found by a shorter prefix.
-    JoinIndex(const JoinSets &sets, bool within) : sets_(sets), within_(within), starts_(sets.cells() + 1) {
-        const auto each = [this](auto &&receive) {
-            for (std::uint32_t rank = 0; rank < sets_.size(); ++rank) {
-                const std::uint64_t sum = 2 * std::uint64_t{sets_.size_of(rank)};
-                for (const PrefixCell &entry : sets_.prefix(rank)) {
-                    if (within_ && !sets_.threshold().reached(entry.rest, sum - entry.rest)) break;
-                    receive(rank, entry);
-                }
-            }
-        };
-        each([this](std::uint32_t, const PrefixCell &entry) { ++starts_[entry.cell + 1]; });
+    JoinIndex(const JoinSets &sets, bool within) : sets_(sets), within_(within), starts_(counted(EXTRA)) {
+        std::vector<std::uint32_t> fewer = counted(0);
+        if (meetings(starts_) > MORE_TO_COUNT * meetings(fewer)) extra_ = 0, starts_ = std::move(fewer);
         std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
-        postings_.resize(starts_.back());
+        ranks_.resize(starts_.back());
         std::vector<std::uint32_t> next(starts_.begin(), starts_.end() - 1);
-        each([&](std::uint32_t rank, const PrefixCell &entry) { postings_[next[entry.cell]++] = {rank, entry.rest}; });
+        for (std::uint32_t rank = 0; rank < sets.size(); ++rank)
+            for (const PrefixCell &entry : first_cells(rank, extra_)) ranks_[next[entry.cell]++] = rank;
     }
 
     const JoinSets &sets() const { return sets_; }
     bool within() const { return within_; }
+    std::uint32_t extra() const { return extra_; }
     const std::uint32_t *bounds(std::uint32_t cell) const { return starts_.data() + cell; }
-    std::span<const Posting> operator[](std::uint32_t cell) const {
-        return {postings_.data() + starts_[cell], postings_.data() + starts_[cell + 1]};
+    std::span<const std::uint32_t> operator[](std::uint32_t cell) const {
+        return {ranks_.data() + starts_[cell], ranks_.data() + starts_[cell + 1]};
     }
 
   private:
     const JoinSets &sets_;
     bool within_;
-    std::vector<std::uint32_t> starts_;
-    std::vector<Posting> postings_;
+    static constexpr std::uint64_t MORE_TO_COUNT = 4;  // a look at a sketch costs as much as to count so many
+    std::uint32_t extra_ = EXTRA;
+    std::vector<std::uint32_t> starts_, ranks_;
+
+    // How many sets have each cell in their prefix, one place further on.
+    std::vector<std::uint32_t> counted(std::uint32_t extra) const {
+        std::vector<std::uint32_t> counts(sets_.cells() + 1);
+        for (std::uint32_t rank = 0; rank < sets_.size(); ++rank)
+            for (const PrefixCell &entry : first_cells(rank, extra)) ++counts[entry.cell + 1];
+        return counts;
+    }
+
+    static std::uint64_t meetings(std::span<const std::uint32_t> counts) {
+        std::uint64_t sum = 0;
+        for (const std::uint64_t count : counts) sum += count * count;
+        return sum;
+    }
+
+    std::span<const PrefixCell> first_cells(std::uint32_t rank, std::uint32_t extra) const {
+        const std::span<const PrefixCell> all = sets_.prefix(rank);
+        const std::uint64_t size = sets_.size_of(rank);
+        const Threshold least = sets_.threshold();
+        const std::uint64_t shared = within_ ? least.least_shared(size, size) : JoinBounds(least, size).least_shared;
+        const std::uint64_t length = JoinBounds::prefix_length(size, shared, extra);
+        const auto is_inside = [length](const PrefixCell &entry) { return entry.before < length; };
+        return all.first(static_cast<std::size_t>(std::ranges::partition_point(all, is_inside) - all.begin()));
+    }
 };
 
 struct Joined {
@@ -272,8 +314,8 @@ struct Joined {
 };
 
 // Keeps those sets whose sketches allow that they share enough with the set of `rank`.
-NEARLY_CLONES inline void keep_close(const JoinSets &others, std::vector<std::uint32_t> &met, const JoinSets &sets,
-                                     std::size_t rank) {
+NEARLY_CLONES inline std::span<std::uint32_t> keep_close(const JoinSets &others, std::span<std::uint32_t> met,
+                                                         const JoinSets &sets, std::size_t rank) {
     const Threshold threshold = sets.threshold();
     const std::span<const std::uint64_t> mine = sets.sketch(rank);
     std::size_t kept = 0;
@@ -281,6 +323,11 @@ NEARLY_CLONES inline void keep_close(const JoinSets &others, std::vector<std::ui
         const std::span<const std::uint64_t> theirs = others.sketch(other);
         const auto &narrow = mine.size() < theirs.size() ? mine : theirs;
         const auto &wide = mine.size() < theirs.size() ? theirs : mine;
+        // A far larger set fills a narrow sketch, which says nothing then.
+        if (threshold.of_smaller && wide.size() > 2 * narrow.size()) {
+            met[kept++] = other;
+            continue;
+        }
         std::uint64_t different = 0;
         for (std::size_t i = 0; i < narrow.size(); ++i) {
             std::uint64_t word = narrow[i];
@@ -290,24 +337,26 @@ NEARLY_CLONES inline void keep_close(const JoinSets &others, std::vector<std::ui
         const std::uint64_t sum = std::uint64_t{sets.size_of(rank)} + others.size_of(other);
         const std::uint64_t most_shared = (sum - different) / 2;
         met[kept] = other;
-        kept += threshold.reached(most_shared, sum - most_shared);
+        kept += threshold.reached(most_shared, sets.size_of(rank), others.size_of(other));
     }
-    met.resize(kept);
+    return met.first(kept);
 }
 
 // Looks sets up in an index, one after the other.
 class Prober {
   public:
     Prober(const JoinIndex &index, const JoinSets &sets)
-        : index_(index), others_(index.sets()), sets_(sets), seen_(others_.size(), NEVER) {}
+        : index_(index), others_(index.sets()), sets_(sets), shared_(others_.size()), met_(others_.size() + 1) {}
 
     void operator()(std::uint32_t rank, Joined &joined) {
-        meet(rank, joined);
-        stop_.check(sets_.size_of(rank) + 64 * met_.size());
-        keep_close(others_, met_, sets_, rank);
-        joined.verified += met_.size();
-        if (!met_.empty()) comparer_.take(sets_[rank]);
-        for (const std::uint32_t other : met_) {
+        find_partners(sets_.size_of(rank));
+        const std::span<std::uint32_t> met = meet(rank);
+        joined.met += met.size();
+        stop_.check(sets_.size_of(rank) + 16 * met.size());
+        const std::span<std::uint32_t> close = keep_close(others_, keep_sharing(met, rank), sets_, rank);
+        joined.verified += close.size();
+        if (!close.empty()) comparer_.take(sets_[rank]);
+        for (const std::uint32_t other : close) {
             const double similarity = comparer_.similarity(others_[other], sets_.threshold());
             if (similarity < 0) continue;
             joined.pairs.push_back(pair(others_.document(other), sets_.document(rank)));
@@ -316,63 +365,91 @@ class Prober {
     }
 
   private:
-    static constexpr std::uint32_t NEVER = ~0u;
+    static constexpr std::uint32_t MOST_COUNTED = 255;
     const JoinIndex &index_;
     const JoinSets &others_, &sets_;
-    std::vector<std::uint32_t> seen_;  // by which rank each indexed set was met last
-    std::vector<std::uint32_t> met_;
+    std::vector<std::uint8_t> shared_;  // how many shingles of the prefixes each set may share: small, to stay near
+    std::vector<std::uint32_t> met_;    // room for all, and for one that is written in any case
     Comparer comparer_;
     Stop stop_;
-    std::uint32_t partners_of_ = 0, first_ = 0, last_ = 0;
+    // Of all sets of one size: the ranks of their partners, from `first_` up to what a place in the
+    // prefix allows, and what they share of the prefixes at least.
+    std::uint32_t size_ = 0, first_ = 0, least_ = 0;
+    std::vector<std::uint32_t> lasts_;
 
     std::uint64_t pair(std::uint64_t indexed, std::uint64_t probed) const {
         return index_.within() ? pack_pair(indexed, probed) : indexed << 32 | probed;
     }
 
-    // Finds the indexed ranks whose sizes allow that a set of this size reaches the threshold.
+    // The further back the first shingle that two sets share, the less they share in all, and the
+    // smaller must the other set be.
     void find_partners(std::uint32_t size) {
-        if (size == partners_of_) return;
-        const JoinBounds bounds(sets_.threshold(), size);
+        if (size == size_) return;
+        const Threshold threshold = sets_.threshold();
+        const JoinBounds bounds(threshold, size);
         const auto &sizes = others_.sizes();
-        first_ = static_cast<std::uint32_t>(std::ranges::lower_bound(sizes, bounds.least_partner) - sizes.begin());
-        last_ = static_cast<std::uint32_t>(std::ranges::upper_bound(sizes, bounds.greatest_partner) - sizes.begin());
-        partners_of_ = size;
+        const auto first = std::ranges::lower_bound(sizes, bounds.least_partner);
+        auto last = std::ranges::upper_bound(sizes, bounds.greatest_partner);
+        first_ = static_cast<std::uint32_t>(first - sizes.begin());
+        const std::uint32_t extra = index_.extra();
+        lasts_.resize(JoinBounds::prefix_length(size, bounds.least_shared, extra));
+        for (std::uint32_t before = 0; before < lasts_.size(); ++before) {
+            const std::uint64_t most = std::min<std::uint64_t>(size, std::uint64_t{size} - before + extra);
+            const auto can_reach = [&](std::uint32_t other) { return threshold.reached(most, size, other); };
+            if (last > first && !can_reach(*(last - 1))) last = std::partition_point(first, last, can_reach);
+            lasts_[before] = static_cast<std::uint32_t>(last - sizes.begin());
+        }
+        least_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(1 + extra, bounds.least_shared));
+        size_ = size;
     }
 
-    static const Posting *first_from(std::uint32_t rank, std::span<const Posting> postings) {
+    static const std::uint32_t *first_from(std::uint32_t rank, std::span<const std::uint32_t> ranks) {
         constexpr std::size_t SHORT = 32;  // searched faster from its start than by halves
-        const Posting *at = postings.data(), *const end = at + postings.size();
-        const auto is_before = [rank](const Posting &posting) { return posting.rank < rank; };
-        if (postings.size() > SHORT) return std::partition_point(at, end, is_before);
-        while (at < end && is_before(*at)) ++at;
+        const std::uint32_t *at = ranks.data(), *const end = at + ranks.size();
+        if (ranks.size() > SHORT) return std::lower_bound(at, end, rank);
+        while (at < end && *at < rank) ++at;
         return at;
     }
 
-    // Collects the sets that share a cell. Cells come in order, so the first that two sets share
-    // bounds, with what comes after it in either, all that they share.
-    void meet(std::uint32_t rank, Joined &joined) {
-        const Threshold threshold = sets_.threshold();
-        const std::uint32_t size = sets_.size_of(rank);
-        find_partners(size);
-        const std::uint32_t last = index_.within() ? rank : last_;
-        met_.clear();
+    // Collects the sets that share a cell, and counts the shingles that they may share.
+    std::span<std::uint32_t> meet(std::uint32_t rank) {
+        const std::span<const PrefixCell> prefix = sets_.prefix(rank);
         // Cells lie far apart in memory: ask for all of them long before they are needed.
         const std::size_t next = std::min<std::size_t>(rank + 1, sets_.size() - 1);
         for (const PrefixCell &mine : sets_.prefix(next)) __builtin_prefetch(index_.bounds(mine.cell));
-        for (const PrefixCell &mine : sets_.prefix(rank)) __builtin_prefetch(index_[mine.cell].data());
-        for (const PrefixCell &mine : sets_.prefix(rank)) {
-            const std::span<const Posting> postings = index_[mine.cell];
-            const Posting *at = first_from(first_, postings), *const end = postings.data() + postings.size();
-            for (; at < end && at->rank < last; ++at) {
-                if (std::exchange(seen_[at->rank], rank) == rank) continue;
-                ++joined.met;
-                const std::uint64_t sum = std::uint64_t{size} + others_.size_of(at->rank);
-                const std::uint64_t most_shared = std::min(mine.rest, at->rest);
-                if (!threshold.reached(most_shared, sum - most_shared)) continue;
-                __builtin_prefetch(others_.sketch(at->rank).data());
-                met_.push_back(at->rank);
+        for (const PrefixCell &mine : prefix) __builtin_prefetch(index_[mine.cell].data());
+        const std::uint32_t last_of_all = index_.within() ? rank : ~0u;  // a pair is found from its larger set
+        std::size_t met = 0;
+        for (std::size_t i = 0; i < prefix.size() && prefix[i].before < lasts_.size(); ++i) {
+            const std::uint32_t end = i + 1 < prefix.size() ? prefix[i + 1].before : sets_.prefix_length(rank);
+            const std::uint32_t count = end - prefix[i].before;
+            const std::uint32_t last = std::min(lasts_[prefix[i].before], last_of_all);
+            const std::span<const std::uint32_t> ranks = index_[prefix[i].cell];
+            const std::uint32_t *const stop = ranks.data() + ranks.size();
+            for (const std::uint32_t *at = first_from(first_, ranks); at < stop && *at < last; ++at) {
+                std::uint8_t &shared = shared_[*at];
+                met_[met] = *at;
+                met += shared == 0;
+                shared = static_cast<std::uint8_t>(std::min(MOST_COUNTED, shared + count));
             }
         }
+        return {met_.data(), met};
+    }
+
+    // Keeps the sets that share enough of the prefixes: one shingle and as many as these are longer, or
+    // all that the two have to share. Most sets are seen off by their counts alone.
+    std::span<std::uint32_t> keep_sharing(std::span<std::uint32_t> met, std::uint32_t rank) {
+        const Threshold threshold = sets_.threshold();
+        const std::uint64_t size = sets_.size_of(rank);
+        std::size_t kept = 0;
+        for (const std::uint32_t other : met) {
+            const std::uint32_t shared = std::exchange(shared_[other], 0);
+            if (shared < least_) continue;
+            if (shared <= index_.extra() && !threshold.reached(shared, size, others_.size_of(other))) continue;
+            __builtin_prefetch(others_.sketch(other).data());
+            met[kept++] = other;
+        }
+        return met.first(kept);
     }
 };
 

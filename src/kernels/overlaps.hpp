@@ -29,9 +29,9 @@ struct NumberedSets {
 
 // Which of the sought documents have a shingle.
 //
-// A document that reaches the threshold with a sought one of n shingles has at least n t of them,
-// and so one of any n - n t + 1: it is enough to index those that the fewest others share. With a
-// threshold of 0 all are indexed, and counted in full.
+// A document that reaches the threshold with a sought one of n shingles has at least some m of them
+// (of Jaccard similarity n t), and so one of any n - m + 1: it is enough to index those that the
+// fewest others share. With a threshold of 0 all are indexed, and counted in full.
 class SoughtIndex {
   public:
     SoughtIndex(const NumberedSets &sought, Threshold threshold)
@@ -50,14 +50,24 @@ class SoughtIndex {
     // Calls `receive(place of the sought one, place among the many, indexed shingles in both)` for
     // every two documents that share one, a document and itself apart.
     void meet(const NumberedSets &many, auto &&receive) const {
-        std::vector<std::uint32_t> shared(size()), met;
+        meet_weighted(many, [](std::size_t) { return std::uint32_t{1}; }, receive);
+    }
+
+    // The same, with what these shingles weigh together; `weight_of` is asked by their places in `many`.
+    void meet_weighted(const NumberedSets &many, auto &&weight_of, auto &&receive) const {
+        std::vector<std::uint64_t> shared(size());
+        std::vector<std::uint32_t> met;
         Stop stop;
         for (std::size_t j = 0; j < many.size(); ++j) {
             stop.check(8 * many[j].size() + met.size());
             met.clear();
-            for (const std::uint64_t hash : many[j])
-                for (const std::uint32_t i : holders(hash))
-                    if (shared[i]++ == 0) met.push_back(i);
+            for (const std::uint64_t &hash : many[j]) {
+                const std::uint64_t weight = weight_of(static_cast<std::size_t>(&hash - many.hashes.data()));
+                for (const std::uint32_t i : holders(hash)) {
+                    if (shared[i] == 0) met.push_back(i);
+                    shared[i] += weight;
+                }
+            }
             for (const std::uint32_t i : met) {
                 const std::uint64_t count = std::exchange(shared[i], 0);
                 if (documents_[i] != many.documents[j]) receive(i, j, count);
@@ -91,18 +101,12 @@ class SoughtIndex {
             const Set set = (*this)[i];
             ranked.clear();
             for (const std::uint64_t hash : set) ranked.emplace_back(holders(hash), hash);
-            const std::size_t needed = std::min(set.size(), set.size() - least_shared(set.size()) + 1);
+            const std::size_t needed = std::min(set.size(), set.size() - threshold_.least_shared(set.size()) + 1);
             std::sort(ranked.begin(), ranked.end());
             for (std::size_t k = 0; k < needed; ++k) entries.emplace_back(ranked[k].second, i);
         }
         std::sort(entries.begin(), entries.end());
         return entries;
-    }
-
-    // How many of its shingles any document shares that reaches the threshold.
-    std::uint64_t least_shared(std::uint64_t size) const {
-        const auto share = static_cast<unsigned __int128>(size) * threshold_.numerator;
-        return static_cast<std::uint64_t>((share + threshold_.denominator - 1) / threshold_.denominator);
     }
 
     // Hashes are uniform: their low bits are as good a place as any.
@@ -140,8 +144,8 @@ inline Reached search(const SoughtIndex &sought, const NumberedSets &many) {
     Comparer comparer;
     std::size_t taken = NONE_YET;
     sought.meet(many, [&](std::size_t i, std::size_t j, std::uint64_t) {
-        const auto [smaller, larger] = std::minmax({sought[i].size(), many[j].size()});
-        if (!sought.threshold().reached(smaller, larger)) return;
+        const std::uint64_t mine = sought[i].size(), theirs = many[j].size();
+        if (!sought.threshold().reached(std::min(mine, theirs), mine, theirs)) return;
         if (std::exchange(taken, j) != j) comparer.take(many[j]);
         const double similarity = comparer.similarity(sought[i], sought.threshold());
         if (similarity < 0) return;
@@ -159,8 +163,8 @@ inline std::vector<std::uint32_t> count_by_similarity(const SoughtIndex &sought,
                                                       std::size_t bins) {
     std::vector<std::uint32_t> counts(sought.size() * (bins + 1));
     sought.meet(many, [&](std::size_t i, std::size_t j, std::uint64_t shared) {
-        const std::uint64_t together = sought[i].size() + many[j].size() - shared;
-        ++counts[i * (bins + 1) + shared * bins / together];
+        const std::uint64_t whole = sought.threshold().whole(shared, sought[i].size(), many[j].size());
+        ++counts[i * (bins + 1) + shared * bins / whole];
     });
     return counts;
 }

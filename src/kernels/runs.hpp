@@ -1,29 +1,22 @@
 // Runs of units that two documents share word for word, or character for character: all of at least a given length.
 //
-// Winnowing: of every window of neighbouring k-grams the least hash is chosen, the last one if there are several.
-// What is chosen depends on the window alone, so two documents that share k + window - 1 units choose the same k-gram at
-// the same place of what they share. Chosen k-grams meet, and each meeting is extended to where the documents part.
-// A k-gram that stands in too many places to compare each with each is crowded: its places are given instead.
+// K-grams that winnowing chooses meet, and each meeting is extended to where the documents part. A k-gram that stands in
+// too many places to compare each with each is crowded: its places are given instead.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <bit>
-#include <numeric>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
-#include "hashing.hpp"
+#include "crowds.hpp"
+#include "neighbours.hpp"
 #include "stop.hpp"
+#include "winnowing.hpp"
 
 namespace nearly::passages {
-
-struct Winnowing {
-    std::size_t k, window;
-    std::size_t crowd;  // most places of a k-gram that are compared each with each
-};
 
 // What documents consist of; two documents of one group are not compared.
 struct Corpus {
@@ -46,15 +39,22 @@ struct Run {
     auto operator<=>(const Run &) const = default;
 };
 
-// Units [start, end) of a document, which belong to one crowded passage.
-struct Place {
-    std::uint32_t passage, document, start, end;
+// Which k-grams are crowded: those of more than `most` places, or those that are known to be, in ascending order.
+struct Crowd {
+    std::size_t most;
+    std::span<const std::uint64_t> known;
+    bool is_known;
 };
 
 class RunFinder {
   public:
-    RunFinder(const Corpus &corpus, const Winnowing &winnowing) : corpus_(corpus), winnowing_(winnowing) {
-        for (std::size_t i = 0; i < corpus.size(); ++i) winnow(static_cast<std::uint32_t>(i));
+    RunFinder(const Corpus &corpus, const Winnowing &winnowing, const Crowd &crowd)
+        : corpus_(corpus), winnowing_(winnowing), crowd_(crowd) {
+        Winnower winnow(winnowing);
+        for (std::size_t i = 0; i < corpus.size(); ++i)
+            winnow(corpus[i], [&](std::uint64_t hash, std::size_t place) {
+                chosen_.push_back({hash, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(place)});
+            });
         group();
     }
 
@@ -63,7 +63,7 @@ class RunFinder {
         for (std::size_t i = 0, end; i < order_.size(); i = end) {
             end = end_of_group(i);
             stop_.check(20 * (end - i));
-            if (end - i < 2 || end - i > winnowing_.crowd) continue;
+            if (end - i < 2 || is_crowded_[order_[i]]) continue;
             for (std::size_t x = i; x < end; ++x)
                 for (std::size_t y = x + 1; y < end; ++y) extend(order_[x], order_[y], found);
         }
@@ -73,18 +73,19 @@ class RunFinder {
         return found;
     }
 
-    // Neighbouring crowded k-grams of a document are one passage where they mostly come together.
-    std::vector<Place> places() {
-        std::vector<Place> found;
-        const std::vector<std::uint32_t> passages = chains();
-        for (std::uint32_t i = 0; i < chosen_.size(); ++i) {
-            if (!is_crowded_[i]) continue;
+    // The crowded k-grams that documents share which are compared, in the order of the text.
+    std::vector<Crowded> crowded() {
+        std::vector<std::uint8_t> is_shared(chosen_.size(), 0);
+        for (std::size_t i = 0, end; i < order_.size(); i = end) {
+            end = end_of_group(i);
+            if (!is_crowded_[order_[i]] || !this->is_shared(i, end)) continue;
+            for (std::size_t j = i; j < end; ++j) is_shared[order_[j]] = 1;
+        }
+        std::vector<Crowded> found;
+        for (std::size_t i = 0; i < chosen_.size(); ++i) {
             const Chosen &each = chosen_[i];
-            const auto end = static_cast<std::uint32_t>(each.place + winnowing_.k);
-            const bool goes_on = i > 0 && is_crowded_[i - 1] && chosen_[i - 1].document == each.document;
-            const bool is_short = goes_on && found.back().end - found.back().start < winnowing_.k + winnowing_.window - 1;
-            if (goes_on && (found.back().passage == passages[i] || is_short)) found.back().end = end;
-            else found.push_back({passages[i], each.document, each.place, end});
+            const bool follows = i > 0 && is_shared[i - 1] && chosen_[i - 1].document == each.document;
+            if (is_shared[i]) found.push_back({each.hash, each.document, each.place, follows});
         }
         return found;
     }
@@ -97,43 +98,11 @@ class RunFinder {
 
     Corpus corpus_;
     Winnowing winnowing_;
+    Crowd crowd_;
     std::vector<Chosen> chosen_;        // in the order of the text
     std::vector<std::uint32_t> order_;  // those that are shared, by hash
     std::vector<std::uint8_t> is_crowded_;
-    std::vector<std::uint64_t> hashes_;
-    std::vector<std::size_t> queue_;
     Stop stop_;
-
-    void winnow(std::uint32_t document) {
-        const auto units = corpus_[document];
-        if (units.size() < winnowing_.k) return;
-        roll(units);
-        queue_.clear();
-        std::size_t head = 0, last = ~std::size_t{0};
-        for (std::size_t i = 0; i < hashes_.size(); ++i) {
-            stop_.check(5);
-            while (queue_.size() > head && hashes_[queue_.back()] >= hashes_[i]) queue_.pop_back();
-            queue_.push_back(i);
-            if (i - queue_[head] >= winnowing_.window) ++head;
-            const bool is_full = i + 1 >= winnowing_.window;
-            if (is_full && queue_[head] != last) {
-                last = queue_[head];
-                chosen_.push_back({hashes_[last], document, static_cast<std::uint32_t>(last)});
-            }
-        }
-    }
-
-    void roll(std::span<const std::uint64_t> units) {
-        std::uint64_t leading = 1, rolled = 0;
-        for (std::size_t i = 1; i < winnowing_.k; ++i) leading *= WORD_BASE;
-        hashes_.resize(units.size() - winnowing_.k + 1);
-        for (std::size_t i = 0; i < units.size(); ++i) {
-            stop_.check(5);
-            if (i >= winnowing_.k) rolled -= units[i - winnowing_.k] * leading;
-            rolled = rolled * WORD_BASE + units[i];
-            if (i + 1 >= winnowing_.k) hashes_[i + 1 - winnowing_.k] = mix(rolled);
-        }
-    }
 
     void group() {
         // Most k-grams stand in one place. A table of one byte a slot knows nearly all of them, and they need no sorting.
@@ -150,9 +119,13 @@ class RunFinder {
         is_crowded_.assign(chosen_.size(), 0);
         for (std::size_t i = 0, end; i < order_.size(); i = end) {
             end = end_of_group(i);
-            if (end - i > winnowing_.crowd && is_shared(i, end))
+            if (is_crowd(chosen_[order_[i]].hash, end - i))
                 for (std::size_t j = i; j < end; ++j) is_crowded_[order_[j]] = 1;
         }
+    }
+
+    bool is_crowd(std::uint64_t hash, std::size_t places) const {
+        return crowd_.is_known ? std::ranges::binary_search(crowd_.known, hash) : places > crowd_.most;
     }
 
     // Whether any two of these places are of documents that are compared. If one place differs from the first in its
@@ -199,37 +172,6 @@ class RunFinder {
         while (i + length < a.size() && j + length < b.size() && a[i + length] == b[j + length]) ++length;
         stop_.check(length);
         if (length >= winnowing_.k + winnowing_.window - 1) found.push_back({here.document, there.document, i, j, length});
-    }
-
-    // A number for each crowded k-gram: that of the first one of its chain.
-    std::vector<std::uint32_t> chains() {
-        std::vector<std::uint32_t> kinds(chosen_.size(), 0), counts;
-        for (std::size_t i = 0, end; i < order_.size(); i = end) {
-            end = end_of_group(i);
-            if (!is_crowded_[order_[i]]) continue;
-            for (std::size_t j = i; j < end; ++j) kinds[order_[j]] = static_cast<std::uint32_t>(counts.size());
-            counts.push_back(static_cast<std::uint32_t>(end - i));
-        }
-        std::vector<std::uint32_t> chain(counts.size());
-        std::iota(chain.begin(), chain.end(), 0);
-        const auto root = [&](std::uint32_t kind) {
-            while (chain[kind] != kind) kind = chain[kind] = chain[chain[kind]];
-            return kind;
-        };
-        std::unordered_map<std::uint64_t, std::uint32_t> together;
-        for (std::size_t i = 1; i < chosen_.size(); ++i) {
-            if (!is_crowded_[i] || !is_crowded_[i - 1] || chosen_[i].document != chosen_[i - 1].document) continue;
-            const std::uint32_t before = kinds[i - 1], after = kinds[i];
-            stop_.check(50);
-            const std::uint32_t seen = ++together[std::uint64_t{before} << 32 | after];
-            if (2 * std::uint64_t{seen} >= std::max(counts[before], counts[after])) {
-                const std::uint32_t one = root(before), other = root(after);
-                chain[std::max(one, other)] = std::min(one, other);
-            }
-        }
-        for (std::uint32_t &kind : kinds)
-            if (!counts.empty()) kind = root(kind);
-        return kinds;
     }
 };
 

@@ -11,6 +11,7 @@
 #include "hashing.hpp"
 #include "stop.hpp"
 #include "texts.hpp"
+#include "words.hpp"
 
 namespace nearly {
 
@@ -22,28 +23,6 @@ struct Shingling {
     std::uint64_t seed;
     const HashIndex *dropped = nullptr;  // shingles that count for nothing
 };
-
-// Unicode's White_Space property.
-inline bool is_space(std::uint32_t c) {
-    return (c >= 9 && c <= 13) || c == 32 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-           (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
-           c == 0x205F || c == 0x3000;
-}
-
-inline bool starts_character(std::uint8_t byte) { return (byte & 0xC0) != 0x80; }
-
-// The length in bytes of the white space that starts here, or 0; what is not UTF-8 is none.
-inline std::size_t space_length(const std::uint8_t *at, const std::uint8_t *end) {
-    const std::uint8_t first = *at;
-    if (first < 0x80) return is_space(first) ? 1 : 0;
-    if (first == 0xC2 && end - at >= 2) return is_space(at[1]) && at[1] >= 0x80 ? 2 : 0;
-    if (first >= 0xE1 && first <= 0xE3 && end - at >= 3) {
-        if (starts_character(at[1]) || starts_character(at[2])) return 0;
-        const std::uint32_t c = (first & 0x0Fu) << 12 | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
-        return is_space(c) ? 3 : 0;
-    }
-    return 0;
-}
 
 class Shingler {
   public:
@@ -66,14 +45,14 @@ class Shingler {
     // Calls `receive` with the same hashes in the same order, stretch by stretch.
     void in_stretches(std::span<const std::uint8_t> text, const std::uint8_t *limit, auto &&receive) {
         if (shingling_.unit == Unit::word)
-            words_in_stretches(text, receive);
+            words_in_stretches(text, limit, receive);
         else
             characters_in_stretches(text, limit, receive);
     }
 
     // How many hashes that would be, without making them where none is dropped.
     std::size_t count_left(std::span<const std::uint8_t> text, const std::uint8_t *limit) {
-        if (shingling_.dropped == nullptr) return count(text);
+        if (shingling_.dropped == nullptr) return count(text, limit);
         if (!is_long(text)) return (*this)(text, limit).size();
         std::size_t left = 0;
         in_stretches(text, limit, [&left](std::span<const std::uint64_t> some) { left += some.size(); });
@@ -81,11 +60,11 @@ class Shingler {
     }
 
     // How many there are with those that are dropped.
-    std::size_t count(std::span<const std::uint8_t> text) const {
+    std::size_t count(std::span<const std::uint8_t> text, const std::uint8_t *limit) const {
         const bool is_word = shingling_.unit == Unit::word;
         // A text of nothing but parts of characters is one shingle.
         const std::size_t least = is_word || text.empty() ? 0 : 1;
-        const std::size_t units = std::max(least, is_word ? count_words(text) : count_characters(text));
+        const std::size_t units = std::max(least, is_word ? count_words(text, limit) : count_characters(text));
         if (units == 0) return 0;
         return units <= shingling_.k ? 1 : units - shingling_.k + 1;
     }
@@ -97,12 +76,12 @@ class Shingler {
     Stop stop_;
     std::uint64_t start_;  // what hashes start from, but for the length
     std::uint64_t leading_ = 1;  // WORD_BASE to the power k - 1
-    std::vector<std::uint64_t> hashes_, words_;  // hashes_ only grows; a part of it is in use
+    std::vector<std::uint64_t> hashes_, words_;  // they only grow; a part of each is in use
     std::vector<std::size_t> starts_;
 
     std::span<const std::uint64_t> every(std::span<const std::uint8_t> text, const std::uint8_t *limit) {
         if (text.empty()) return {};
-        if (shingling_.unit == Unit::word) return words(text);
+        if (shingling_.unit == Unit::word) return words(text, limit);
         const bool ascii = is_ascii(text);
         if (ascii && text.size() <= shingling_.k) return whole(text);
         return ascii ? bytes(text, limit) : characters(text, limit);
@@ -197,16 +176,9 @@ class Shingler {
         return characters;
     }
 
-    static std::size_t count_words(std::span<const std::uint8_t> text) {
-        const std::uint8_t *at = text.data(), *const end = at + text.size();
+    static std::size_t count_words(std::span<const std::uint8_t> text, const std::uint8_t *limit) {
         std::size_t words = 0;
-        bool is_inside = false;
-        while (at < end) {
-            const std::size_t space = space_length(at, end);
-            words += space == 0 && !is_inside;
-            is_inside = space == 0;
-            at += space == 0 ? 1 : space;
-        }
+        each_word(text, limit, [&words](const std::uint8_t *, const std::uint8_t *) { ++words; });
         return words;
     }
 
@@ -237,51 +209,46 @@ class Shingler {
         return at;
     }
 
-    // Adds the hashes of words until there are `most`; returns how far that is.
-    const std::uint8_t *split(const std::uint8_t *at, const std::uint8_t *end, std::size_t most) {
-        const std::uint8_t *start = at;
-        while (at < end) {
-            const std::size_t space = space_length(at, end);
-            if (space == 0) {
-                ++at;
-                continue;
-            }
-            if (at > start) words_.push_back(hash_bytes(shingling_.seed, start, at - start));
-            start = at += space;
-            if (words_.size() >= most) return at;
-        }
-        if (at > start) words_.push_back(hash_bytes(shingling_.seed, start, at - start));
-        return at;
-    }
-
-    std::span<const std::uint64_t> words(std::span<const std::uint8_t> text) {
-        words_.clear();
-        split(text.data(), text.data() + text.size(), ~std::size_t{0});
-        return roll();
+    std::span<const std::uint64_t> words(std::span<const std::uint8_t> text, const std::uint8_t *limit) {
+        if (words_.size() < text.size() / 2 + 1) words_.resize(text.size() / 2 + 1);
+        std::uint64_t *next = words_.data();
+        each_word(text, limit, [&](const std::uint8_t *begin, const std::uint8_t *end) {
+            *next++ = hash_window(begin, static_cast<std::size_t>(end - begin), limit);
+        });
+        return roll(static_cast<std::size_t>(next - words_.data()));
     }
 
     // Stretches overlap by the k - 1 words that the next shingles begin with.
-    [[gnu::noinline]] void words_in_stretches(std::span<const std::uint8_t> text, auto &&receive) {
-        const std::uint8_t *at = text.data(), *const end = at + text.size();
-        const std::size_t kept = shingling_.k - 1;
-        words_.clear();
-        for (bool is_first = true; at < end; is_first = false) {
-            at = split(at, end, kept + stretch_);
+    [[gnu::noinline]] void words_in_stretches(std::span<const std::uint8_t> text, const std::uint8_t *limit,
+                                              auto &&receive) {
+        const std::size_t kept = shingling_.k - 1, most = kept + stretch_;
+        if (words_.size() < most) words_.resize(most);
+        std::size_t held = 0;
+        bool is_first = true;
+        const auto give = [&] {
             stop_.check(SLOW * stretch_);
-            if (!is_first && words_.size() <= kept) return;  // but for white space, all was taken
-            receive(left_of(roll()));
-            if (words_.size() > kept) words_.erase(words_.begin(), words_.end() - static_cast<std::ptrdiff_t>(kept));
-        }
+            if (held == 0 || (!is_first && held <= kept)) return;  // all was taken
+            receive(left_of(roll(held)));
+            is_first = false;
+            const std::size_t again = std::min(held, kept);
+            std::copy_n(words_.begin() + static_cast<std::ptrdiff_t>(held - again), again, words_.begin());
+            held = again;
+        };
+        each_word(text, limit, [&](const std::uint8_t *begin, const std::uint8_t *end) {
+            words_[held++] = hash_window(begin, static_cast<std::size_t>(end - begin), limit);
+            if (held == most) give();
+        });
+        give();
     }
 
     // A polynomial in the hashes of k words, rolled along them.
-    std::span<const std::uint64_t> roll() {
-        if (words_.empty()) return {};
-        const std::size_t k = std::min(shingling_.k, words_.size());
+    std::span<const std::uint64_t> roll(std::size_t words) {
+        if (words == 0) return {};
+        const std::size_t k = std::min(shingling_.k, words);
         const std::uint64_t start = start_hash(shingling_.seed, k);
         std::uint64_t rolled = 0;
         for (std::size_t i = 0; i < k; ++i) rolled = rolled * WORD_BASE + words_[i];
-        const std::size_t count = words_.size() - k + 1;
+        const std::size_t count = words - k + 1;
         if (hashes_.size() < count) hashes_.resize(count);
         hashes_[0] = mix(start ^ rolled);
         for (std::size_t i = 1; i < count; ++i) {

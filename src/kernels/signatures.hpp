@@ -53,68 +53,59 @@ class IndependentSigner {
     }
 };
 
-// One permutation: a shingle's hash says its group and its rank there. Groups left empty are
-// filled by further rounds, in which every shingle is hashed anew and takes its place only in
-// groups that were empty until then; a group that is open after the last round takes the least
-// of all shingles (after Dahlgaard, Knudsen, Thorup: Fast Similarity Sketching). Every position
-// agrees with probability equal to the Jaccard similarity, however small the sets are.
+// One permutation: the upper half of a shingle's hash says its group, the lower half its value there.
+// Groups left empty are filled by further rounds, in which both halves are multiplied by numbers of the
+// round, and a shingle takes its place only in groups that were empty until then; a group that is open after
+// the last round takes the least of all shingles (after Dahlgaard, Knudsen, Thorup: Fast Similarity
+// Sketching). Every position agrees with probability equal to the Jaccard similarity, however small the sets
+// are. Halves are multiplied modulo 2^32 by odd numbers: sixteen at a time where registers are wide.
 class OnePermutationSigner {
   public:
-    OnePermutationSigner(std::size_t size, std::uint64_t seed) : seed_(mix(seed ^ GOLDEN)), minima_(size) {}
+    OnePermutationSigner(std::size_t size, std::uint64_t seed)
+        : key_(mix(seed ^ GOLDEN)), minima_(size), again_(padded(size)), open_(size), factors_(padded(size)),
+          terms_(padded(size)), open_factors_(padded(size)), open_terms_(padded(size)) {
+        for (std::size_t i = 0; i < size; ++i) {
+            const std::uint64_t drawn = mix(key_ ^ mix(i + 1));
+            factors_[i] = static_cast<std::uint32_t>(drawn >> 32) | 1;
+            terms_[i] = static_cast<std::uint32_t>(drawn);
+        }
+    }
 
     void operator()(std::span<const std::uint64_t> hashes, std::span<std::uint32_t> signature) {
-        const std::size_t size = minima_.size();
-        make_room(hashes.size());
-        std::fill(minima_.begin(), minima_.end(), NONE);
+        const auto all = [hashes](auto &&receive) { receive(hashes); };
+        std::ranges::fill(minima_, OPEN);
         place_first(hashes);
-        std::size_t open = count_open(minima_.data(), size);
-        for (std::uint64_t round = 1; open > 0 && round < ROUNDS; ++round) {
-            open <= FEW ? fill_open(hashes, round) : place_again(hashes, round);
-            open = count_open(minima_.data(), size);
-        }
-        for (std::size_t i = 0; open > 0 && i < size; ++i)
-            if (minima_[i] == NONE) minima_[i] = mix(least(hashes, i));
-        write(signature);
+        fill_open(all);
+        scramble(minima_.data(), minima_.size(), signature.data());
     }
 
     // A group is rarely open after enough hashes for them to come in stretches, unless most of them
     // repeat others: then the different ones are few, and are taken from here at once.
     void in_stretches(auto &&each, std::span<std::uint32_t> signature) {
-        std::fill(minima_.begin(), minima_.end(), NONE);
+        std::ranges::fill(minima_, OPEN);
         each([this](std::span<const std::uint64_t> some) { place_first(some); });
         if (count_open(minima_.data(), minima_.size()) > 0) {
             const std::vector<std::uint64_t> few = different(each);
             if (few.empty())
-                fill_in_stretches(each);
+                fill_open(each);
             else
-                fill_in_stretches([&few](auto &&receive) { receive(std::span(few)); });
+                fill_open([&few](auto &&receive) { receive(std::span(few)); });
         }
-        write(signature);
+        scramble(minima_.data(), minima_.size(), signature.data());
     }
 
   private:
+    static constexpr std::uint32_t OPEN = std::numeric_limits<std::uint32_t>::max();
     static constexpr std::uint64_t ROUNDS = 3;
-    static constexpr unsigned RANK_BITS = 61;  // the round stands above: an earlier one always wins
-    static constexpr std::size_t FEW = 8;      // open groups: each of them looks for its own
+    static constexpr std::size_t FEW = 8;     // open groups: each of them looks for its own
+    static constexpr std::size_t LANES = 16;  // groups that take the least of all shingles together
     static constexpr std::size_t MOST_DIFFERENT = 1 << 18;  // hashes that are held to be taken again
-    std::uint64_t seed_;
-    std::vector<std::uint64_t> minima_, values_;
-    std::vector<std::uint32_t> groups_;
+    std::uint64_t key_;
+    std::vector<std::uint32_t> minima_, again_, open_;                        // by group
+    std::vector<std::uint32_t> factors_, terms_, open_factors_, open_terms_;  // of the least of all shingles
+    std::vector<std::uint32_t> values_, groups_;                              // by shingle
 
-    NEARLY_CLONES static std::size_t count_open(const std::uint64_t *minima, std::size_t size) {
-        std::size_t open = 0;
-        for (std::size_t i = 0; i < size; ++i) open += minima[i] == NONE;
-        return open;
-    }
-
-    void make_room(std::size_t hashes) {
-        if (values_.size() < hashes) values_.resize(hashes), groups_.resize(hashes);
-    }
-
-    void write(std::span<std::uint32_t> signature) const {
-        std::transform(minima_.begin(), minima_.end(), signature.begin(),
-                       [](std::uint64_t least) { return static_cast<std::uint32_t>(least); });
-    }
+    static std::size_t padded(std::size_t groups) { return (groups + LANES - 1) / LANES * LANES; }
 
     // Each hash once; none if there are too many of them.
     static std::vector<std::uint64_t> different(auto &&each) {
@@ -128,101 +119,170 @@ class OnePermutationSigner {
         return hashes;
     }
 
-    // The later rounds, and the least of all shingles for groups that are open after them.
-    void fill_in_stretches(auto &&each) {
-        for (std::uint64_t round = 1; round < ROUNDS; ++round)
-            each([this, round](std::span<const std::uint64_t> some) {
-                make_room(some.size());
-                place_again(some, round);
-            });
-        std::vector<std::size_t> open;
-        for (std::size_t i = 0; i < minima_.size(); ++i)
-            if (minima_[i] == NONE) open.push_back(i);
-        if (open.empty()) return;
-        std::vector<std::uint64_t> leasts(open.size(), NONE);
-        each([&](std::span<const std::uint64_t> some) {
-            for (std::size_t j = 0; j < open.size(); ++j) leasts[j] = std::min(leasts[j], least(some, open[j]));
-        });
-        for (std::size_t j = 0; j < open.size(); ++j) minima_[open[j]] = mix(leasts[j]);
-    }
-
     // No branch depends on the data, for none could be predicted.
     void place_first(std::span<const std::uint64_t> hashes) {
-        std::uint64_t *const minima = minima_.data();
+        std::uint32_t *const minima = minima_.data();
         const std::size_t size = minima_.size();
         for (const std::uint64_t hash : hashes) {
             const std::size_t group = ((hash >> 32) * size) >> 32;
-            const std::uint64_t value = hash >> (64 - RANK_BITS), before = minima[group];
+            const auto value = static_cast<std::uint32_t>(hash);
+            const std::uint32_t before = minima[group];
             minima[group] = value < before ? value : before;
         }
     }
 
-    void place_again(std::span<const std::uint64_t> hashes, std::uint64_t round) {
-        const std::size_t size = minima_.size();
-        prepare(hashes.data(), hashes.size(), round, mix(seed_ + round), size, values_.data(), groups_.data());
-        for (std::size_t i = 0; i < hashes.size(); ++i) {
-            const std::uint64_t value = values_[i], before = minima_[groups_[i]];
-            minima_[groups_[i]] = value < before ? value : before;
+    // The later rounds, and the least of all shingles for groups that are open after them.
+    void fill_open(auto &&each) {
+        std::size_t open = count_open(minima_.data(), minima_.size());
+        for (std::uint64_t round = 1; open > 0 && round < ROUNDS; ++round) {
+            open <= FEW ? seek(each, round) : place_again(each, round);
+            open = count_open(minima_.data(), minima_.size());
         }
+        if (open > 0) take_least(each, open);
+    }
+
+    void place_again(auto &&each, std::uint64_t round) {
+        std::uint32_t *const again = again_.data();
+        std::ranges::fill(again_, OPEN);
+        each([&](std::span<const std::uint64_t> some) {
+            prepare(some, round);
+            for (std::size_t i = 0; i < some.size(); ++i) {
+                const std::uint32_t value = values_[i], before = again[groups_[i]];
+                again[groups_[i]] = value < before ? value : before;
+            }
+        });
+        fill_from(minima_.data(), again, minima_.size());
+    }
+
+    // The same, where few groups are open and most shingles fall into others.
+    void seek(auto &&each, std::uint64_t round) {
+        const std::size_t open = list_open();
+        std::fill_n(again_.begin(), open, OPEN);
+        each([&](std::span<const std::uint64_t> some) {
+            prepare(some, round);
+            for (std::size_t j = 0; j < open; ++j)
+                again_[j] = std::min(again_[j], least_of_group(values_.data(), groups_.data(), some.size(), open_[j]));
+        });
+        for (std::size_t j = 0; j < open; ++j) minima_[open_[j]] = again_[j];
+    }
+
+    // The least of all shingles, under a permutation of the group's own. Where most groups are open, all of
+    // them are looked at: to put the open ones side by side takes as long as some hashes.
+    void take_least(auto &&each, std::size_t open) {
+        std::ranges::fill(again_, OPEN);
+        if (4 * open > 3 * minima_.size()) {
+            least_of_all(each, factors_.data(), terms_.data(), minima_.size());
+            fill_from(minima_.data(), again_.data(), minima_.size());
+            return;
+        }
+        list_open();
+        for (std::size_t j = 0; j < open; ++j)
+            open_factors_[j] = factors_[open_[j]], open_terms_[j] = terms_[open_[j]];
+        least_of_all(each, open_factors_.data(), open_terms_.data(), open);
+        for (std::size_t j = 0; j < open; ++j) minima_[open_[j]] = again_[j];
+    }
+
+    void least_of_all(auto &&each, const std::uint32_t *factors, const std::uint32_t *terms, std::size_t groups) {
+        each([&](std::span<const std::uint64_t> some) {
+            make_room(some.size());
+            take_lower(some.data(), some.size(), values_.data());
+            if (groups > FEW) {
+                least_products(values_.data(), some.size(), factors, terms, again_.data(), groups);
+                return;
+            }
+            for (std::size_t j = 0; j < groups; ++j)
+                again_[j] = std::min(again_[j], least_product(values_.data(), some.size(), factors[j], terms[j]));
+        });
+    }
+
+    std::size_t list_open() {
+        std::size_t open = 0;
+        for (std::uint32_t i = 0; i < minima_.size(); ++i) {
+            open_[open] = i;
+            open += minima_[i] == OPEN;
+        }
+        return open;
+    }
+
+    void make_room(std::size_t hashes) {
+        if (values_.size() < hashes) values_.resize(hashes), groups_.resize(hashes);
     }
 
     // Value and group of each shingle in a later round.
-    NEARLY_CLONES static void prepare(const std::uint64_t *hashes, std::size_t count, std::uint64_t round,
-                                      std::uint64_t key, std::uint64_t size, std::uint64_t *values,
-                                      std::uint32_t *groups) {
+    void prepare(std::span<const std::uint64_t> hashes, std::uint64_t round) {
+        make_room(hashes.size());
+        const std::uint64_t drawn = mix(key_ + round);
+        multiply(hashes.data(), hashes.size(), static_cast<std::uint32_t>(drawn >> 32) | 1,
+                 static_cast<std::uint32_t>(drawn) | 1, minima_.size(), values_.data(), groups_.data());
+    }
+
+    NEARLY_CLONES static void multiply(const std::uint64_t *hashes, std::size_t count, std::uint32_t upper,
+                                       std::uint32_t lower, std::uint64_t size, std::uint32_t *values,
+                                       std::uint32_t *groups) {
         for (std::size_t i = 0; i < count; ++i) {
-            const std::uint64_t hash = mix(hashes[i] ^ key);
-            values[i] = round << RANK_BITS | hash >> (64 - RANK_BITS);
-            groups[i] = static_cast<std::uint32_t>(((hash >> 32) * size) >> 32);
+            const std::uint64_t spread = static_cast<std::uint32_t>(hashes[i] >> 32) * upper;
+            values[i] = static_cast<std::uint32_t>(hashes[i]) * lower;
+            groups[i] = static_cast<std::uint32_t>((spread * size) >> 32);
         }
     }
 
-    // The same, where few groups are open and most shingles fall into others. The hashes of a group
-    // are those from some number to another: the least of them is the least distance from the first.
-    void fill_open(std::span<const std::uint64_t> hashes, std::uint64_t round) {
-        hash_again(hashes.data(), hashes.size(), mix(seed_ + round), values_.data());
-        for (std::size_t i = 0; i < minima_.size(); ++i) {
-            if (minima_[i] != NONE) continue;
-            const std::uint64_t first = first_of(i), beyond = first_of(i + 1);
-            const std::uint64_t distance = least_distance(values_.data(), hashes.size(), first);
-            if (distance < beyond - first) minima_[i] = round << RANK_BITS | (first + distance) >> (64 - RANK_BITS);
-        }
+    NEARLY_CLONES static void take_lower(const std::uint64_t *hashes, std::size_t count, std::uint32_t *lower) {
+        for (std::size_t i = 0; i < count; ++i) lower[i] = static_cast<std::uint32_t>(hashes[i]);
     }
 
-    // The first hash of a group; modulo 2^64, as differences are.
-    std::uint64_t first_of(std::uint64_t group) const {
-        return ((group << 32) + minima_.size() - 1) / minima_.size() << 32;
+    NEARLY_CLONES static std::size_t count_open(const std::uint32_t *minima, std::size_t size) {
+        std::uint32_t open = 0;
+        for (std::size_t i = 0; i < size; ++i) open += minima[i] == OPEN;
+        return open;
     }
 
-    NEARLY_CLONES static void hash_again(const std::uint64_t *hashes, std::size_t count, std::uint64_t key,
-                                         std::uint64_t *again) {
-        for (std::size_t i = 0; i < count; ++i) again[i] = mix(hashes[i] ^ key);
+    NEARLY_CLONES static void fill_from(std::uint32_t *minima, const std::uint32_t *others, std::size_t size) {
+        for (std::size_t i = 0; i < size; ++i) minima[i] = minima[i] == OPEN ? others[i] : minima[i];
     }
 
-    NEARLY_CLONES static std::uint64_t least_distance(const std::uint64_t *hashes, std::size_t count,
-                                                      std::uint64_t from) {
-        std::uint64_t least = NONE;
+    NEARLY_CLONES static std::uint32_t least_of_group(const std::uint32_t *values, const std::uint32_t *groups,
+                                                      std::size_t count, std::uint32_t group) {
+        std::uint32_t least = OPEN;
         for (std::size_t i = 0; i < count; ++i) {
-            const std::uint64_t distance = hashes[i] - from;
-            least = distance < least ? distance : least;
-        }
-        return least;
-    }
-
-    // The least of all shingles under a permutation of the group's own.
-    std::uint64_t least(std::span<const std::uint64_t> hashes, std::uint64_t group) const {
-        const std::uint64_t factor = mix(seed_ ^ mix(2 * group + 1)) | 1, term = mix(seed_ ^ mix(2 * group + 2));
-        return least_product(hashes.data(), hashes.size(), factor, term);
-    }
-
-    NEARLY_CLONES static std::uint64_t least_product(const std::uint64_t *hashes, std::size_t count,
-                                                     std::uint64_t factor, std::uint64_t term) {
-        std::uint64_t least = NONE;
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::uint64_t value = factor * hashes[i] + term;
+            const std::uint32_t value = groups[i] == group ? values[i] : OPEN;
             least = value < least ? value : least;
         }
         return least;
+    }
+
+    NEARLY_CLONES static std::uint32_t least_product(const std::uint32_t *values, std::size_t count,
+                                                     std::uint32_t factor, std::uint32_t term) {
+        std::uint32_t least = OPEN;
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint32_t value = factor * values[i] + term;
+            least = value < least ? value : least;
+        }
+        return least;
+    }
+
+    // The same for many groups, some side by side; there is room for whole LANES of them.
+    NEARLY_CLONES static void least_products(const std::uint32_t *values, std::size_t count,
+                                             const std::uint32_t *factors, const std::uint32_t *terms,
+                                             std::uint32_t *leasts, std::size_t groups) {
+        for (std::size_t start = 0; start < groups; start += LANES) {
+            std::uint32_t least[LANES];
+            for (std::size_t lane = 0; lane < LANES; ++lane) least[lane] = leasts[start + lane];
+            for (std::size_t i = 0; i < count; ++i)
+                for (std::size_t lane = 0; lane < LANES; ++lane) {
+                    const std::uint32_t value = factors[start + lane] * values[i] + terms[start + lane];
+                    least[lane] = value < least[lane] ? value : least[lane];
+                }
+            for (std::size_t lane = 0; lane < LANES; ++lane) leasts[start + lane] = least[lane];
+        }
+    }
+
+    // Values in one group tend to be small, and products of one shingle have their low bits from it: the
+    // sketch keeps low bits, so a bijection spreads all of them.
+    NEARLY_CLONES static void scramble(const std::uint32_t *minima, std::size_t size, std::uint32_t *signature) {
+        for (std::size_t i = 0; i < size; ++i) {
+            const std::uint32_t product = minima[i] * 0x9E3779B1u;
+            signature[i] = product ^ product >> 15;
+        }
     }
 };
 

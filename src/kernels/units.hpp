@@ -1,41 +1,39 @@
 // The words or characters of a text, each with its place in the text as it was given.
 //
-// A unit is known by the hash of its normalised form. Plain ASCII is normalised here; every other unit is known by the
-// hash of its own bytes, and collected once, so that the caller can say what its normalised form is.
+// A unit has the number of its text. Each text is collected once, so that the caller can normalise it once; the case of
+// plain ASCII is folded here, so that there are fewer of them.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <unordered_set>
 #include <vector>
 
 #include "hashing.hpp"
+#include "numbering.hpp"
 #include "stop.hpp"
 #include "unicode_text.hpp"
 
 namespace nearly::passages {
 
 struct Cut {
-    bool words;     // or characters, each with the marks that follow it
-    bool folds;     // ASCII letters to lower case
-    bool collects;  // every different unit, not only those beyond ASCII
+    bool words;  // or characters, each with the marks that follow it
+    bool folds;  // ASCII letters to lower case
 };
 
 struct Units {
-    std::vector<std::uint64_t> hashes;
+    std::vector<std::uint32_t> numbers;
     std::vector<std::uint32_t> starts, ends;  // code points of the text
     std::vector<std::uint8_t> begins;         // whether a sentence begins with the unit
 
-    std::vector<std::uint64_t> keys;  // hashes of the collected units
-    std::vector<std::uint8_t> texts;  // their bytes, one behind the other
+    std::vector<std::uint8_t> texts;  // the different units, one behind the other
     std::vector<std::int64_t> text_ends{0};
 };
 
 class Cutter {
   public:
-    static constexpr std::uint64_t PLAIN = 1, FOREIGN = 2;  // seeds: the two never meet by chance
+    static constexpr std::uint64_t SEED = 1;
 
     Cutter(const Cut &cut, Units &units) : cut_(cut), units_(units) {
         for (char32_t c = 0; c < 0x80; ++c) kinds_[c] = kind_of(c);
@@ -76,7 +74,7 @@ class Cutter {
     Cut cut_;
     Units &units_;
     std::array<Kind, 0x80> kinds_;
-    std::unordered_set<std::uint64_t> collected_;
+    Numbering collected_;
     std::vector<std::uint8_t> folded_;
     bool begins_ = true, ended_ = false;
     Stop stop_;
@@ -116,16 +114,15 @@ class Cutter {
         std::span<const std::uint8_t> bytes{start, end};
         stop_.check(10 * bytes.size());
         if (is_plain) bytes = plain(bytes);
-        const std::uint64_t hash = hash_bytes(is_plain ? PLAIN : FOREIGN, bytes.data(), bytes.size());
-        units_.hashes.push_back(hash);
+        const std::uint32_t known = collected_.size();
+        const std::uint32_t number = collected_.add(hash_bytes(SEED, bytes.data(), bytes.size()));
+        units_.numbers.push_back(number);
         units_.starts.push_back(first);
         units_.ends.push_back(last);
         units_.begins.push_back(begins_);
-        if ((cut_.collects || !is_plain) && collected_.insert(hash).second) {
-            units_.keys.push_back(hash);
-            units_.texts.insert(units_.texts.end(), bytes.begin(), bytes.end());
-            units_.text_ends.push_back(static_cast<std::int64_t>(units_.texts.size()));
-        }
+        if (number < known) return;
+        units_.texts.insert(units_.texts.end(), bytes.begin(), bytes.end());
+        units_.text_ends.push_back(static_cast<std::int64_t>(units_.texts.size()));
     }
 
     std::span<const std::uint8_t> plain(std::span<const std::uint8_t> bytes) {

@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nearly.advice.advice import Advice
-    from nearly.api import compare, dedup, explain, find, mentions, passages, plan, tune, unique
+    from nearly.api import (
+        compare,
+        cut_repeats,
+        dedup,
+        explain,
+        find,
+        mentions,
+        passages,
+        plan,
+        tune,
+        unique,
+    )
     from nearly.bloom.filter import BloomFilter
     from nearly.errors import (
         EngineError,
@@ -29,11 +40,15 @@ if TYPE_CHECKING:
     from nearly.evaluation.mention import Mentions
     from nearly.evaluation.truth import evaluate
     from nearly.explanation import Explanation
+    from nearly.index.answer import Added, Answer
+    from nearly.index.index import Index
+    from nearly.passage.cut_result import Cut, CutStatistics
     from nearly.passage.result import Passages
     from nearly.plans.plan import Plan
     from nearly.results import Comparison, Deduplicated, Found, Statistics
     from nearly.saved import open  # noqa: A004 - the name that users know
-    from nearly.settings import PassageSettings, Settings, TextSettings
+    from nearly.service.client import Client, Sent, ServiceError
+    from nearly.settings import CutSettings, PassageSettings, Settings, TextSettings
     from nearly.sources.formats.frame import texts
     from nearly.streams.stream import Unique, UniqueStatistics
     from nearly.text.difference import Difference, difference
@@ -41,21 +56,30 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Added",
     "Advice",
+    "Answer",
     "BloomFilter",
+    "Client",
     "Comparison",
+    "Cut",
+    "CutSettings",
+    "CutStatistics",
     "Deduplicated",
     "Difference",
     "EngineError",
     "Evaluation",
     "Explanation",
     "Found",
+    "Index",
     "Mentions",
     "MissingError",
     "NearlyError",
     "PassageSettings",
     "Passages",
     "Plan",
+    "Sent",
+    "ServiceError",
     "Settings",
     "SettingsError",
     "SinkError",
@@ -66,6 +90,7 @@ __all__ = [
     "UniqueStatistics",
     "UnreadableError",
     "compare",
+    "cut_repeats",
     "dedup",
     "difference",
     "evaluate",
@@ -81,21 +106,30 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Added": "nearly.index.answer",
     "Advice": "nearly.advice.advice",
+    "Answer": "nearly.index.answer",
     "BloomFilter": "nearly.bloom.filter",
+    "Client": "nearly.service.client",
     "Comparison": "nearly.results",
+    "Cut": "nearly.passage.cut_result",
+    "CutSettings": "nearly.settings",
+    "CutStatistics": "nearly.passage.cut_result",
     "Deduplicated": "nearly.results",
     "Difference": "nearly.text.difference",
     "EngineError": "nearly.errors",
     "Evaluation": "nearly.evaluation.agreement",
     "Explanation": "nearly.explanation",
     "Found": "nearly.results",
+    "Index": "nearly.index.index",
     "Mentions": "nearly.evaluation.mention",
     "MissingError": "nearly.errors",
     "NearlyError": "nearly.errors",
     "PassageSettings": "nearly.settings",
     "Passages": "nearly.passage.result",
     "Plan": "nearly.plans.plan",
+    "Sent": "nearly.service.client",
+    "ServiceError": "nearly.service.client",
     "Settings": "nearly.settings",
     "SettingsError": "nearly.errors",
     "SinkError": "nearly.errors",
@@ -106,6 +140,7 @@ _HOMES = {
     "UniqueStatistics": "nearly.streams.stream",
     "UnreadableError": "nearly.errors",
     "compare": "nearly.api",
+    "cut_repeats": "nearly.api",
     "dedup": "nearly.api",
     "difference": "nearly.text.difference",
     "evaluate": "nearly.evaluation.truth",

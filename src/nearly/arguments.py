@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nearly.declaration import check_choices, setting
 from nearly.errors import SettingsError
@@ -19,8 +19,10 @@ else:
 __all__ = [
     "Chooser",
     "Comparing",
+    "Cutting",
     "Deduplicating",
     "Finding",
+    "MeasureName",
     "Measuring",
     "Reading",
     "Running",
@@ -28,6 +30,18 @@ __all__ = [
     "Unreadable",
 ]
 
+MeasureName = Literal[
+    "jaccard",
+    "containment",
+    "edit",
+    "cosine",
+    "angle",
+    "euclidean",
+    "manhattan",
+    "minkowski",
+    "hamming",
+    "mean",
+]
 EngineName = Literal["local", "spark"]
 Chooser = Literal["goal", "area", "nearest"]
 Unreadable = Literal["keep", "drop", "fail"]
@@ -43,6 +57,9 @@ class Reading:
     )
     items: str | None = setting(
         None, "Column that holds a list of items: documents are sets, and there is no text."
+    )
+    vector: str | None = setting(
+        None, "Column that holds vectors: lists of numbers, or bits as bytes or whole numbers."
     )
     by: str | None = setting(
         None, "Column that says whose item a row is, in a table with one item per row."
@@ -93,8 +110,19 @@ class Running(Reading):
 class Measuring:
     """How documents are compared."""
 
-    measure: Measure | None = setting(
-        None, "How documents are compared; by default the Jaccard similarity of their shingles."
+    measure: Measure | MeasureName | None = setting(
+        None,
+        "How documents are compared: jaccard, what their sets of shingles or items share (the "
+        "default); containment, how much of the smaller set is in the larger; edit, by insertions "
+        "and deletions of characters; and of vectors cosine, by their direction (their default); "
+        "angle, the same in degrees; euclidean, manhattan or minkowski (with power), how far apart "
+        "they are; or hamming, in how many bits or numbers they differ (the default for bits); or "
+        "mean, that of jaccard and cosine, with embed.",
+    )
+    embed: str | Callable[[list[str]], Any] | None = setting(
+        None,
+        "Compare texts by their meaning, as vectors: wordllama, or in Python a function from texts "
+        "to vectors.",
     )
 
 
@@ -102,6 +130,11 @@ class Measuring:
 class Searching(Measuring):
     """What `find` and `dedup` can be told of a corpus."""
 
+    against: Any = setting(
+        None,
+        "Old documents, a source too: new ones are compared with these, and these are not compared "
+        "with each other.",
+    )
     unique_ids: bool = setting(
         False, "Stop if several documents have the same id, instead of comparing them all."
     )
@@ -139,10 +172,27 @@ class Finding(Searching):
 class Deduplicating(Searching):
     """What `dedup` can do besides."""
 
+    keep: str | None = setting(
+        None,
+        "Document to keep of each cluster: first (the default), last, longest, shortest, largest "
+        "(the default for containment), newest:COLUMN, oldest:COLUMN, max:COLUMN or min:COLUMN.",
+    )
+    unreadable: Unreadable = setting(
+        "keep", "Keep rows that could not be read in the clean copy, drop them, or fail."
+    )
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cutting:
+    """What `cut_repeats` can do besides."""
+
     keep: str = setting(
         "first",
-        "Document to keep of each cluster: first, last, longest, shortest, newest:COLUMN, "
-        "oldest:COLUMN, max:COLUMN or min:COLUMN.",
+        "Document whose text stays: first, last, longest, shortest, newest:COLUMN, oldest:COLUMN, "
+        "max:COLUMN or min:COLUMN.",
     )
     unreadable: Unreadable = setting(
         "keep", "Keep rows that could not be read in the clean copy, drop them, or fail."

@@ -4,8 +4,8 @@ Arrays are made from their buffers. `pa.array` would do, but it imports pandas w
 installed, and other calls import `pyarrow.compute`; both take longer than a small corpus.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,10 @@ import pyarrow as pa
 from nearly import _kernels
 
 __all__ = [
+    "BITS",
     "binary_rows",
+    "by_target",
+    "characters_in",
     "column_of",
     "count_characters",
     "lengths_of",
@@ -25,6 +28,7 @@ __all__ = [
     "string_array",
     "take_strings",
     "truths_of",
+    "utf8_array",
     "whole_numbers",
     "widened",
 ]
@@ -32,7 +36,12 @@ __all__ = [
 Offsets = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 
+#: The kind of number of a vector that is a row of bits.
+BITS: Final = "bits"
+
 _NO_BYTES = np.empty(0, np.uint8)
+#: Bytes that characters are counted in at a time.
+PIECE = 2**20
 
 
 def spans(texts: pa.LargeStringArray) -> tuple[Offsets, Bytes]:
@@ -47,7 +56,13 @@ def spans(texts: pa.LargeStringArray) -> tuple[Offsets, Bytes]:
 def count_characters(texts: pa.LargeStringArray) -> int:
     """Characters of all the texts together."""
     offsets, data = spans(texts)
-    return int(np.count_nonzero((data[offsets[0] : offsets[-1]] & 0xC0) != 0x80))
+    return characters_in(data[offsets[0] : offsets[-1]])
+
+
+def characters_in(data: Bytes) -> int:
+    """Characters of a text; some at a time, for what is made on the way is as large as these."""
+    pieces = (data[start : start + PIECE] for start in range(0, len(data), PIECE))
+    return sum(int(np.count_nonzero((piece & 0xC0) != 0x80)) for piece in pieces)
 
 
 def lengths_of(contents: pa.Array) -> pa.Array:
@@ -105,16 +120,21 @@ def string_array(values: Sequence[str | None], kind: pa.DataType | None = None) 
 
     Raises UnicodeEncodeError for a lone surrogate, and AttributeError for what is no string.
     """
-    encoded = [b"" if value is None else value.encode() for value in values]
-    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-    np.cumsum([len(value) for value in encoded], out=offsets[1:])
-    missing = values.count(None)
-    valid = pa.py_buffer(_bits([value is not None for value in values])) if missing else None
-    buffers = [valid, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
-    array = pa.Array.from_buffers(pa.large_string(), len(encoded), buffers, missing)
-    if kind == pa.string() and missing == 0:
+    array = utf8_array([None if value is None else value.encode() for value in values])
+    if kind == pa.string() and array.null_count == 0:
         return narrowed(array)
     return array if kind is None else array.cast(kind)
+
+
+def utf8_array(values: Sequence[bytes | None]) -> pa.LargeStringArray:
+    """Strings as they are encoded; what is no UTF-8 must not be among them."""
+    offsets = np.zeros(len(values) + 1, dtype=np.int64)
+    np.cumsum([len(value or b"") for value in values], out=offsets[1:])
+    missing = values.count(None)
+    valid = pa.py_buffer(_bits([value is not None for value in values])) if missing else None
+    data = b"".join(value or b"" for value in values)
+    buffers = [valid, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.large_string(), len(values), buffers, missing)
 
 
 def widened(strings: pa.StringArray) -> pa.LargeStringArray:
@@ -157,3 +177,20 @@ def whole_numbers(first: int, count: int) -> pa.Array:
 
 def _bits(flags: Sequence[bool] | npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
     return np.packbits(np.asarray(flags, dtype=bool), bitorder="little")
+
+
+def by_target(
+    targets: npt.NDArray[Any], *columns: npt.NDArray[Any]
+) -> Iterator[tuple[int, list[npt.NDArray[Any]]]]:
+    """The rows of some columns target by target, in the order in which they come."""
+    if len(targets) == 0:
+        return
+    lowest = targets.min()
+    near = targets - lowest  # Numbers of 16 bits are sorted by their digits.
+    order = np.argsort(near.astype(np.uint16) if near.max() < 2**16 else near, kind="stable")
+    ordered = targets[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    ends = np.append(starts[1:], len(ordered))
+    sorted_columns = [column[order] for column in columns]
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        yield int(ordered[start]), [column[start:end] for column in sorted_columns]

@@ -7,31 +7,39 @@ settings: run `python tools/make_api.py` after a change.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from nearly import pipeline
-from nearly.arguments import Comparing, Deduplicating, Finding, Measuring, Reading, Running, Tuning
-from nearly.comparison import compare_texts
+from nearly.arguments import (
+    Comparing,
+    Cutting,
+    Deduplicating,
+    Finding,
+    Reading,
+    Running,
+    Tuning,
+)
+from nearly.arrays import lengths_of, numbers_of
 from nearly.declaration import declarations
+from nearly.documents.lookup import SourceTexts
 from nearly.errors import SettingsError
-from nearly.evaluation.mention import Mentions, differing_in_mentions
-from nearly.measures.base import Measure
-from nearly.measures.item_jaccard import ItemJaccard
-from nearly.measures.jaccard import Jaccard
-from nearly.origin import origin_of
-from nearly.passage.result import Passages
-from nearly.plans.plan import Plan
+from nearly.job import measure_of, opened_job, prepared
+from nearly.measures.choice import choose_measure
+from nearly.passage.cut_result import Cut
 from nearly.progress import Silence
 from nearly.results import Comparison, Deduplicated, Found
-from nearly.run import engine_name, on_one_machine, opened, reopened, skipped_records
+from nearly.run import (
+    engine_name,
+    in_parts,
+    on_one_machine,
+    reopened,
+    skipped_records,
+)
 from nearly.settings import (
+    CutSettings,
     ExplainSettings,
     PassageSettings,
     Settings,
@@ -41,14 +49,30 @@ from nearly.settings import (
 )
 from nearly.sources import Skipped
 from nearly.sources.template import with_templates
+from nearly.sources.weight import read_weights
 from nearly.stages.survivor import Keep
 
 if TYPE_CHECKING:
     from nearly.advice.advice import Advice
+    from nearly.evaluation.mention import Mentions
     from nearly.explanation import Explanation
+    from nearly.passage.hole import LeftOut
+    from nearly.passage.result import Passages
+    from nearly.plans.plan import Plan
     from nearly.streams.stream import Unique
 
-__all__ = ["compare", "dedup", "explain", "find", "mentions", "passages", "plan", "tune", "unique"]
+__all__ = [
+    "compare",
+    "cut_repeats",
+    "dedup",
+    "explain",
+    "find",
+    "mentions",
+    "passages",
+    "plan",
+    "tune",
+    "unique",
+]
 
 
 def find(source: Any, settings: Settings, finding: Finding, running: Running) -> Found:
@@ -57,27 +81,30 @@ def find(source: Any, settings: Settings, finding: Finding, running: Running) ->
     The source is a path, a pattern of paths, a list of paths, a SQL query, a list of texts, a
     dict of id to text, or a pandas, polars, Arrow or Spark table. On Spark, the tables of the
     result are lazy Spark DataFrames.
+
+    With `against`, another source of old documents, every pair is one of an old document, which
+    comes first, and a new one. It may be an index (`nearly.Index`, or its folder), whose settings
+    hold then.
     """
-    if finding.difference and engine_name(source, running) != "local":
-        raise SettingsError(
-            "difference is told on one machine only; leave it out on Spark, where found.top tells "
-            "it for the most similar pairs"
-        )
-    settings = _prepared(finding, settings)
-    with _run(source, settings, running) as (read, engine, skipped):
-        measure = _measure(finding, settings, read)
+    with opened_job(source, settings, finding, running) as job:
+        if job.index is not None and (finding.audit or finding.around):
+            raise SettingsError(
+                "an audit and the pairs around the threshold search all old documents exactly, and "
+                "an index is asked by hashing; leave them out, or give the old documents as a "
+                "source"
+            )
         found = pipeline.find(
-            read,
-            measure,
-            settings,
-            engine,
-            skipped,
+            job.read,
+            job.measure,
+            job.settings,
+            job.engine,
+            job.skipped,
             audited=finding.audit,
             unique_ids=finding.unique_ids,
             top=finding.top,
             around=finding.around,
         )
-    found = replace(found, origin=origin_of(source, running, read))
+    found = replace(found, origin=job.origin(), statistics=job.told(found.statistics))
     return found.with_difference() if finding.difference else found
 
 
@@ -86,25 +113,72 @@ def dedup(
 ) -> Deduplicated:
     """Keep one document of each cluster.
 
-    The source is anything that `find` takes. Every removed document names its survivor.
+    The source is anything that `find` takes. Every removed document names its survivor. With
+    `against`, another source of old documents or an index, new ones that are like an old one go
+    too; what was old stays, and is no part of the clean copy. `survivors` of the result are what an
+    index can be given then.
     """
-    rule = Keep.parse(deduplicating.keep)
-    if running.by is not None and engine_name(source, running) != "local":
+    rule = None if deduplicating.keep is None else Keep.parse(deduplicating.keep)
+    engine_is = engine_name(source, running, deduplicating.against)
+    if running.by is not None and engine_is != "local":
         raise SettingsError(
             "rows of a long table are removed on one machine only; leave engine and master out, "
             "or find the pairs on Spark"
         )
     if deduplicating.unreadable == "fail":
         running = replace(running, strict=True)
-    settings = _prepared(deduplicating, settings)
-    with _run(source, settings, running) as (read, engine, skipped):
+    with opened_job(source, settings, deduplicating, running) as job:
+        read, measure = job.read, job.measure
         read.drops_unreadable = deduplicating.unreadable == "drop"
-        measure = _measure(deduplicating, settings, read)
+        rule = rule or Keep.parse(measure.usual_keep)
         digests = read.keep_digests() if getattr(read, "is_folder", False) else {}
         clean = pipeline.dedup(
-            read, measure, settings, engine, skipped, rule, unique_ids=deduplicating.unique_ids
+            read,
+            measure,
+            measure.settings_to_dedup(job.settings),
+            job.engine,
+            job.skipped,
+            rule,
+            unique_ids=deduplicating.unique_ids,
         )
-    return replace(clean, origin=origin_of(source, running, read), digests=digests)
+    return replace(
+        clean,
+        origin=job.origin(),
+        digests=digests,
+        statistics=job.told(clean.statistics),
+        survivors=job.survivors(),
+    )
+
+
+def cut_repeats(source: Any, settings: CutSettings, cutting: Cutting, running: Running) -> Cut:
+    """Cut repeated sentences, paragraphs or lines out of documents; one place of each stays.
+
+    The source is anything that `find` takes, with one column of text. A piece goes if it belongs to
+    pieces in a row that stand, equal but for case and white space, at an earlier place, and that
+    have at least `least` words together. Every cut names what stays for it. Runs on one machine.
+    """
+    from nearly.passage.collected import collect
+    from nearly.passage.cutting import cut_of
+    from nearly.passage.piece_store import PieceStore
+
+    keep = Keep.parse(cutting.keep)
+    _check_local(source, running, "text is cut")
+    if cutting.unreadable == "fail":
+        running = replace(running, strict=True)
+    skipped = skipped_records(running)
+    with on_one_machine(source, running) as (read, engine):
+        read.drops_unreadable = cutting.unreadable == "drop"
+        _check_texts(read)
+        if len(read.text_columns) > 1:
+            raise SettingsError(
+                f"text is {', '.join(read.text_columns)}, and a text that is cut has to stand in "
+                "one column; name one of them"
+            )
+        engine.progress.stage("reading", None)
+        pieces = PieceStore(engine.shop.budget, engine.shop.folder)
+        collected = collect(read, skipped, settings, keep, pieces, engine.progress)
+        engine.progress.stage("passages", None)
+        return cut_of(read, collected, skipped, settings, keep)
 
 
 def explain(documents: Any, settings: ExplainSettings, shingling: TextSettings) -> Explanation:
@@ -136,14 +210,24 @@ def mentions(source: Any, reading: Reading) -> Mentions:
     Such texts should be found as similar, and nobody has to label them. Only the recall counts:
     other documents may be similar too.
     """
+    from nearly.evaluation.mention import Mentions, differing_in_mentions, named_groups
+
     skipped = Skipped(strict=reading.strict)
     running = Running(**{name: getattr(reading, name) for name in declarations(Reading)})
     read = reopened(source, running)
-    if read.holds_items:
-        raise SettingsError("mentions stand in texts, and items were named; leave items out")
-    batches = read.documents(skipped)
-    rows = (row for batch in batches for row in batch.select(["id", "text"]).to_pylist())
-    groups = differing_in_mentions((row["id"], row["text"]) for row in rows)
+    if read.holds_items or read.shape is not None:
+        raise SettingsError(
+            "mentions stand in texts, and items or vectors were named; leave them out"
+        )
+    ids: dict[int, Any] = {}  # by row, for others may have the id of a document
+
+    def documents() -> Iterator[tuple[int, str]]:
+        for batch in read.documents(skipped):
+            for row in batch.to_pylist():
+                ids[row["row"]] = row["id"]
+                yield row["row"], row["text"]
+
+    groups = named_groups(differing_in_mentions(documents()), ids, read.stretches())
     return Mentions(groups=groups, skipped=skipped.table(), skipped_count=len(skipped))
 
 
@@ -159,63 +243,133 @@ def passages(
 
     The source is anything that `find` takes. All its documents are compared with each other; with
     `against`, another source, only documents of the one with documents of the other. What stands
-    in the documents of `ignore`, a source too, is left out. Runs on one machine.
+    in the documents of `ignore`, a source too, is left out. On Spark documents are compared where
+    they lie, and the tables of what was found are brought here.
     """
-    from nearly.passage.reading import corpus_of, read
-    from nearly.passage.result import tables
-    from nearly.passage.search import search
+    if engine_name(source, running, against) != "local":
+        return _passages_in_parts(source, against, ignore, settings, running)
+    return _passages_here(source, against, ignore, settings, running)
 
-    if engine_name(source, running) != "local":
-        raise SettingsError(
-            "passages are found on one machine; leave engine and master out, and of a Spark "
-            "DataFrame give frame.toArrow()"
-        )
+
+def _passages_here(
+    source: Any, against: Any, ignore: Any, settings: PassageSettings, running: Running
+) -> Passages:
+    from nearly.passage.against import search_against
+    from nearly.passage.found import told_beyond
+    from nearly.passage.reading import check_groups, corpus_of, labelled, named, parts, read
+    from nearly.passage.result import Passages
+    from nearly.passage.search import search
+    from nearly.passage.table import tables
+
     if running.memory is not None:
-        raise SettingsError("passages are found with all texts in memory; leave memory out")
+        raise SettingsError(
+            "passages are found with all of the first source in memory; leave memory out"
+        )
     progress = running.progress or Silence()
     skipped = skipped_records(running)
     progress.stage("reading", None)
     opened_source = reopened(source, running)
-    if opened_source.holds_items:
-        raise SettingsError("passages stand in texts, and items were named; leave items out")
+    _check_texts(opened_source)
+    holes = _left_out(ignore, settings, running, skipped)
     one = read(opened_source, skipped, settings.group)
+    if against is None:
+        check_groups(one.groups, settings.group)
     opened_other = None if against is None else reopened(against, running)
-    other = None if opened_other is None else read(opened_other, skipped, settings.group)
-    left_out = replace(running, id=None, text=None, glob=None, lines=False)
-    ignored = [] if ignore is None else [read(reopened(ignore, left_out), skipped, None)]
-    corpus = corpus_of(one, other, ignored[0].texts if ignored else one.texts.slice(0, 0))
+    threads = running.threads or os.cpu_count() or 1
     progress.stage("passages", None)
-    found, places = search(corpus, settings, running.threads or os.cpu_count() or 1)
+    other = None
+    if opened_other is not None and settings.common is None:
+        found, places, corpus, other = search_against(
+            one,
+            parts(opened_other, skipped, settings.group),
+            lambda: parts(opened_other, Skipped(strict=False), settings.group),
+            holes,
+            settings,
+            threads,
+        )
+    else:
+        if opened_other is not None:
+            other = read(opened_other, skipped, settings.group)
+        corpus = corpus_of(one, other, holes)
+        found, places = search(corpus, settings, threads)
+    sides = [labelled(one, opened_source.stretches())]
+    if opened_other is not None and other is not None:
+        told = told_beyond(found, places, len(one.ids))
+        sides.append(labelled(other, opened_other.stretches(), told))
     return Passages(
         **tables(
             found,
             places,
-            one.ids + (other.ids if other else []),
-            one.id_type if other is None or one.id_type == other.id_type else pa.string(),
-            pc.utf8_length(corpus.texts).to_pylist(),
+            named(sides),
+            numbers_of(lengths_of(corpus.texts)),
             listed=len(one.ids),
+            one_sided=opened_other is not None,
         ),
         skipped=skipped.table(),
         skipped_count=len(skipped),
         settings=settings,
-        read_texts=_reader(opened_source, opened_other),
+        read_source=SourceTexts(opened_source, Skipped(), ids_repeat=True),
+        read_against=SourceTexts(opened_other or opened_source, Skipped(), ids_repeat=True),
     )
 
 
-def _reader(*sources: Any) -> Callable[[Iterable[Any]], Mapping[Any, str]]:
-    """Looks texts up in the sources, which are read again."""
+def _passages_in_parts(
+    source: Any, against: Any, ignore: Any, settings: PassageSettings, running: Running
+) -> Passages:
+    from nearly.passage.parted import found_in_parts
+    from nearly.passage.reading import check_column
+    from nearly.passage.result import Passages
 
-    def texts(ids: Iterable[Any]) -> Mapping[Any, str]:
-        wanted = set(ids)
-        found: dict[Any, str] = {}
-        for source in sources:
-            for batch in [] if source is None else source.documents(Skipped(strict=False)):
-                for row in batch.select(["id", "text"]).to_pylist():
-                    if row["id"] in wanted:
-                        found.setdefault(row["id"], row["text"])
-        return found
+    progress = running.progress or Silence()
+    skipped = skipped_records(running)
+    with in_parts(source, running, against) as (sources, parts_with):
+        for each in sources:
+            _check_texts(each)
+        (column, *_) = [check_column(each, settings.group) for each in sources]
+        parts = parts_with(column)
+        left_out = _left_out(ignore, settings, running, skipped)
+        progress.stage("passages", None)
+        id_types = [each.id_type for each in sources]
+        found = found_in_parts(parts, id_types, left_out, settings, skipped)
+        readers = [parts.text_reader(side, Skipped()) for side in range(len(sources))]
+    return Passages(
+        **found,
+        skipped=skipped.table(),
+        skipped_count=len(skipped),
+        settings=settings,
+        read_source=readers[0],
+        read_against=readers[-1],
+    )
 
-    return texts
+
+def _left_out(
+    ignore: Any, settings: PassageSettings, running: Running, skipped: Skipped
+) -> LeftOut:
+    """What stands in the documents to be ignored, which are read on this machine."""
+    from nearly.passage.hole import ignored_grams
+    from nearly.passage.reading import read
+
+    if ignore is None:
+        return {}
+    here = replace(running, id=None, text=None, glob=None, lines=False)
+    return ignored_grams(read(reopened(ignore, here), skipped, None).texts, settings)
+
+
+def _check_local(source: Any, running: Running, what: str) -> None:
+    """Refuse Spark."""
+    if engine_name(source, running) != "local":
+        raise SettingsError(
+            f"{what} on one machine; leave engine and master out, and of a Spark DataFrame give "
+            "frame.toArrow()"
+        )
+
+
+def _check_texts(source: Any) -> None:
+    """Refuse sets and vectors."""
+    if source.holds_items or source.shape is not None:
+        raise SettingsError(
+            "passages stand in texts, and items or vectors were named; leave them out"
+        )
 
 
 def tune(source: Any = None, *, settings: Settings, tuning: Tuning, running: Running) -> Advice:
@@ -232,15 +386,17 @@ def tune(source: Any = None, *, settings: Settings, tuning: Tuning, running: Run
             "tune surveys a corpus on one machine; leave engine and master out, and of a Spark "
             "DataFrame give a sample, as in frame.sample(0.01).toArrow()"
         )
-    settings = _prepared(tuning, settings)
+    settings = prepared(tuning, settings)
+    weights = read_weights(settings.weights)
     if source is None:
-        measure = _measure(tuning, settings, None)
+        usual = None if tuning.embed is None else "cosine"
+        measure = choose_measure(tuning.measure or usual, settings, None)
         return advice.advise(measure, settings, tuning.chooser, tuning.documents)
     settings.check_length()
     with on_one_machine(source, running) as (surveyed, engine):
         return advice.survey(
             surveyed,
-            _measure(tuning, settings, surveyed),
+            measure_of(tuning, settings, running, surveyed, weights),
             settings,
             engine,
             skipped_records(running),
@@ -258,6 +414,8 @@ def compare(
     Where k is auto, the mean length of both texts decides it. A run of `find` decides it by the
     mean length of all documents, so give that run's k to get the same similarity.
     """
+    from nearly.comparison import compare_texts
+
     text = with_templates(text)
     return compare_texts(a, b, text, signature, comparing.name_a, comparing.name_b)
 
@@ -273,40 +431,3 @@ def unique(source: Any, settings: UniqueSettings, shingling: TextSettings) -> Un
     from nearly.streams.stream import Unique
 
     return Unique(source, settings, with_templates(shingling))
-
-
-def _prepared(measuring: Measuring, settings: Settings) -> Settings:
-    """The settings with the texts to ignore: read before a source is opened, which takes longer."""
-    if measuring.measure is not None:
-        _refuse_to_drop(settings, f"{measuring.measure.name} was given as the measure")
-    return replace(settings, text=with_templates(settings.text))
-
-
-def _measure(measuring: Measuring, settings: Settings, source: Any) -> Measure:
-    """The one that was given, or Jaccard similarity: of items where there are any, or shingles."""
-    if measuring.measure is not None:
-        return measuring.measure
-    if source is None or not source.holds_items:
-        return Jaccard.of(settings)
-    _refuse_to_drop(settings, f"{source.name} holds items, which are compared as they are")
-    for name, declared in declarations(TextSettings).items():
-        given = getattr(settings.text, name)
-        if given != declared.default:
-            raise SettingsError(
-                f"{name} is {given!r}, which is about texts, and {source.name} holds items, which "
-                f"are compared as they are; leave {name} out"
-            )
-    return ItemJaccard.of(settings)
-
-
-def _refuse_to_drop(settings: Settings, why: str) -> None:
-    for name, given in (("ignore", settings.text.ignore), ("common", settings.common)):
-        if given:
-            raise SettingsError(f"{name} drops shingles, and {why}; leave one of them out")
-
-
-@contextmanager
-def _run(given: Any, settings: Settings, running: Running) -> Iterator[tuple[Any, Any, Skipped]]:
-    settings.check_length()
-    with opened(given, running) as (source, engine):
-        yield source, engine, skipped_records(running)

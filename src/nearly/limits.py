@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["available_memory", "spare_address_space", "spare_memory"]
+__all__ = ["available_memory", "give_back", "spare_address_space", "spare_memory"]
 
 #: What the interpreter and its libraries take of an address space before any work.
 START_UP = 800 * 2**20
@@ -42,6 +42,15 @@ def spare_memory() -> None:
     """
     _be_frugal()
     _tell_malloc({M_MMAP_THRESHOLD: 2**20, M_TRIM_THRESHOLD: 2**20})
+
+
+def give_back() -> None:
+    """Give free memory back that lies between what is in use: where many batches went through."""
+    import ctypes
+
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def _be_frugal() -> None:

@@ -11,7 +11,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nearly.arguments import Reading
 from nearly.arrays import numbers_of
@@ -36,6 +35,7 @@ def origin_of(given: Any, reading: Reading, source: Any) -> Origin | None:
         id=reading.id,
         text=reading.text if isinstance(reading.text, str | None) else list(reading.text),
         items=reading.items,
+        vector=reading.vector,
         by=reading.by,
         item=reading.item,
         glob=reading.glob,
@@ -83,6 +83,8 @@ class _KeptByName:
 
     @cached_property
     def _kept(self) -> Kept:
+        import pyarrow.compute as pc  # slow to import, and rarely needed
+
         rows = [np.empty(0, np.int64)]
         for batch in _documents(self._source):
             here = numbers_of(batch.column("row"))

@@ -59,6 +59,7 @@ def find(
             source=source.facts(),
         ),
         read_top=found.read_top,
+        read_difference=found.read_difference,
         around=engine.around(corpus, near, around, top=top) if around else None,
         read_texts=engine.text_reader(corpus),
     )
@@ -109,30 +110,47 @@ def check_ids(corpus: Corpus, *, unique: bool) -> None:
 @cache
 def choose_banding(measure: Measure, settings: Settings) -> Banding:
     """Bands and rows as they were given, or as the recall at the threshold asks for them."""
-    closeness = float(measure.closeness(measure.threshold(settings)))
-    if settings.method == "exact":
-        return Banding(1, 1, hashing=measure.hashing)  # will not be used
+    threshold = measure.threshold(settings)
+    is_open = settings.method == "auto" and settings.bands is None
+    if settings.method == "exact" or (is_open and measure.hashing is None):
+        return Banding(1, 1)  # will not be used
+    hashing, closeness = measure.hash_functions(), float(measure.closeness(threshold))
     if settings.bands is not None and settings.rows is not None:
         given = settings.bands, settings.rows
-        return explicit(*given, closeness, settings.recall, measure.hashing)
-    return for_recall(closeness, settings.recall, settings.permutations, hashing=measure.hashing)
+        return explicit(*given, closeness, settings.recall, hashing)
+    most = settings.permutations * hashing.rows_a_permutation
+    return for_recall(closeness, settings.recall, most, hashing=hashing)
 
 
 def statistics(
     corpus: Corpus, near: NearPairs, skipped: Skipped, banding: Banding
 ) -> dict[str, Any]:
     """What a run did, in numbers."""
-    bands = {"bands": banding.bands, "rows": banding.rows, "agreement": banding.agreement}
+    hashed = {} if near.choice.method == "exact" else _hashed(corpus, banding)
     return {
         **corpus.counts.told(corpus.measure),
         "skipped": len(skipped),
         "repeated_ids": corpus.counts.repeated_ids or None,
         "sharing_ids": corpus.counts.sharing_ids or None,
+        "measure": corpus.measure.name,
+        "compared": corpus.measure.compared,
         "k": corpus.settings.text.k,
         "method": near.choice.method,
         "why": near.choice.why,
-        **(bands if near.choice.method == "lsh" else {}),
+        **hashed,
         "largest_bucket": near.largest_bucket,
-        "compared": near.meetings,
-        "candidates": near.verified,
+        "meetings": near.meetings,
+        "verified": near.verified,
+    }
+
+
+def _hashed(corpus: Corpus, banding: Banding) -> dict[str, Any]:
+    """How documents were hashed, and what that promises."""
+    is_drawn = banding.hashing.least_drawn > 0
+    bands = {"bands": banding.bands, "rows": banding.rows}
+    closeness = corpus.measure.closeness(corpus.measure.threshold(corpus.settings))
+    return {
+        **({"drawn": banding.bands} if is_drawn else bands),
+        "agreement": banding.agreement,
+        "promised": banding.recall(float(closeness)),
     }

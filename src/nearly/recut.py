@@ -1,4 +1,4 @@
-"""Pairs and clusters at a higher threshold, from those of a lower one."""
+"""Some of the pairs of a result, and the clusters that they form: at a higher threshold, say."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["recut"]
 Whole = npt.NDArray[np.int64]
 
 
-def recut(pairs: pa.Table, members: pa.Table, threshold: float) -> tuple[pa.Table, pa.Table, int]:
-    """The pairs that reach the threshold, the components that they form, and how many these are.
+def recut(pairs: pa.Table, members: pa.Table, chosen: pa.Array) -> tuple[pa.Table, pa.Table, int]:
+    """The pairs that were chosen, the components that they form, and how many these are.
 
     `members` are the clusters of all pairs.
     """
-    high = pairs.filter(pc.greater_equal(pairs["similarity"], threshold))
+    high = pairs.filter(chosen)
     in_order = members.take(_in_order(pairs, members))
     known = keys(in_order, "id").combine_chunks()
     near = Pairs(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +23,7 @@ from nearly.sinks.output import Outputs
 __all__ = ["check_target", "read_result", "write_result"]
 
 FORMAT: Final = "nearly result"
-VERSION: Final = 1
+VERSION: Final = 2
 _JSON: Final = "result.json"
 
 
@@ -90,11 +91,17 @@ def _digest_of_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def read_result(folder: Path) -> tuple[dict[str, Any], dict[str, pa.Table]]:
-    """What `write_result` was given; a file that was changed is refused."""
+def read_result(
+    folder: Path, *, mapped: bool = False
+) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    """What `write_result` was given; a file that was changed is refused.
+
+    Tables that are `mapped` stay on the disk, which must not change them.
+    """
     members = _read_members(folder)
     tables = members.pop("tables")
-    return members, {name: _read_table(folder, name, facts) for name, facts in tables.items()}
+    reading = partial(_read_table, folder, mapped=mapped)
+    return members, {name: reading(name, facts) for name, facts in tables.items()}
 
 
 def _read_members(folder: Path) -> dict[str, Any]:
@@ -125,13 +132,13 @@ def _read_members(folder: Path) -> dict[str, Any]:
     return members
 
 
-def _read_table(folder: Path, name: str, facts: Mapping[str, Any]) -> pa.Table:
+def _read_table(folder: Path, name: str, facts: Mapping[str, Any], *, mapped: bool) -> pa.Table:
     path = folder / f"{name}.arrow"
     try:
         if _digest_of_file(path) != facts["sha256"]:
             raise _damaged(path)
-        with pa.ipc.open_file(path) as reader:
-            return reader.read_all()
+        with pa.memory_map(str(path)) if mapped else pa.OSFile(str(path)) as file:
+            return pa.ipc.open_file(file).read_all()
     except OSError as error:
         raise UnreadableError(f"{path} cannot be read: {error.strerror or error}") from error
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from nearly.documents.lookup import TextReader
+    from nearly.documents.remaining import Remaining
     from nearly.plans.link import Chosen
     from nearly.plans.plan import Plan
     from nearly.settings import Settings
@@ -36,11 +37,14 @@ class Statistics:
     """What a run did, in numbers; what does not apply to it is None."""
 
     documents: int
+    against: int | None = None  # old documents that these were compared with
     skipped: int
     empty: int  # documents without a shingle
     ignored: int | None = None  # documents of which every shingle was dropped
     common: int | None = None  # shingles that were dropped, for too many documents have them
     copies: int  # documents whose text came before
+    measure: str = "jaccard"
+    compared: str = "shingles"  # what documents were compared as, in a few words
     repeated_ids: int | None = None  # ids that several documents have, if there are any
     sharing_ids: int | None = None  # documents that have one of these
     k: int | Literal["auto"]  # auto where the measure has no shingles
@@ -48,10 +52,12 @@ class Statistics:
     why: str  # this method was taken
     bands: int | None = None
     rows: int | None = None
+    drawn: int | None = None  # members that were drawn from each document, instead of bands
     agreement: int | None = None  # positions that must agree before a candidate is verified
+    promised: float | None = None  # the least recall at the threshold, if pairs may be missed
     largest_bucket: int | None = None  # documents in it
-    compared: int  # pairs that met
-    candidates: int  # of these, pairs whose sets were compared
+    meetings: int  # pairs that met
+    verified: int  # of these, pairs that were compared in full
     seconds: Mapping[str, float]  # by stage
     near: int | None = None  # pairs of different texts, which are not exact copies
     pairs: int | None = None
@@ -75,6 +81,7 @@ class Origin:
     id: str | None = None
     text: str | list[str] | None = None
     items: str | None = None
+    vector: str | None = None
     by: str | None = None
     item: str | None = None
     glob: str | None = None
@@ -82,6 +89,7 @@ class Origin:
     encoding: str | None = None
     stamp: str | None = None  # changes when the files do
     names: list[str] | None = None  # what the tables call the files, by their order
+    against: Origin | None = None  # of the old documents that these were compared with
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -98,6 +106,7 @@ class Found(Tabular):
     settings: Settings
     statistics: Statistics
     read_top: Callable[[], pa.Table]
+    read_difference: Callable[[], Table] | None = None  # of lazy pairs, which lie with their texts
     read_texts: TextReader | None = None
     around: Around | None = None  # where it was asked for
     origin: Origin | None = None
@@ -120,7 +129,7 @@ class Found(Tabular):
         numbers = self.statistics
         return (
             f"Found: {count(len(self), 'pair')} in {count(numbers.clusters, 'cluster')} "
-            f"of {count(numbers.documents, 'document')}"
+            f"of {count(numbers.documents, 'document')}{_against(numbers)}"
         )
 
     def to_arrow(self) -> pa.Table:
@@ -154,11 +163,8 @@ class Found(Tabular):
         from nearly.documents.lookup import named_pairs
         from nearly.text.table import with_difference
 
-        if _is_lazy(self.pairs):
-            raise EngineError(
-                "difference reads texts again on one machine, and these pairs lie on Spark; "
-                "leave it out, or ask for found.top, which says it of the most similar pairs"
-            )
+        if self.read_difference is not None and _is_lazy(self.pairs):
+            return replace(self, pairs=self.read_difference())
         named = named_pairs(_readable(self.read_texts), self.pairs)
         pairs = with_difference(self.pairs, named.first, named.second, named.read)
         return replace(self, pairs=pairs)
@@ -169,20 +175,78 @@ class Found(Tabular):
         It is what a run at that threshold finds, if all pairs were found (the exact method). A run
         that hashes chooses other bands for another threshold, and may miss other pairs.
         """
-        from nearly.recut import recut
+        import pyarrow.compute as pc
 
         settings = replace(self.settings, threshold=threshold)
         self._check_cut(threshold)
-        pairs, clusters, number = recut(self.to_arrow(), _collected(self.clusters), threshold)
+        pairs = self.to_arrow()
+        is_high = pc.greater_equal(pairs["similarity"], threshold)
+        cut = self._recut(is_high, lambda: _at_least(self.top, threshold))
+        return replace(cut, settings=settings)
+
+    def across(self, group: str) -> Found:
+        """The pairs between groups and their clusters: a student's own drafts are no copies.
+
+        `group` names a column of the source, or is `folder`: files of one folder are a group. The
+        similarities are those of all documents; a document without a group is in one of its own.
+        """
+        from nearly.grouping import are_between_groups
+
+        self._check_components(f"group={group!r}")
+        reader = _readable(self.read_texts)
+        chosen = are_between_groups(self.to_arrow(), reader, group)
+        return self._recut(
+            chosen, lambda: self.top.filter(are_between_groups(self.top, reader, group))
+        )
+
+    def _recut(self, chosen: pa.Array, read_top: Callable[[], pa.Table]) -> Found:
+        from nearly.recut import recut
+
+        pairs, clusters, number = recut(self.to_arrow(), _collected(self.clusters), chosen)
+        numbers = replace(self.statistics, pairs=pairs.num_rows, clusters=number)
         return replace(
             self,
             pairs=pairs,
             clusters=clusters,
-            settings=settings,
-            statistics=replace(self.statistics, pairs=pairs.num_rows, clusters=number),
-            read_top=lambda: _at_least(self.top, threshold),
+            statistics=numbers,
+            read_top=read_top,
             around=None,
         )
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        pairs: int = 100,
+        anonymous: bool = False,
+        group: str | None = None,
+        term: str | None = None,
+        force: bool = False,
+    ) -> None:
+        """Write what was found as one HTML file to hand on, which needs nothing else.
+
+        It shows the most similar `pairs` side by side. `anonymous` gives documents numbers for
+        names; their texts are shown as they are. Pairs inside a `group` are left out: see `across`.
+        Pairs are labelled with their `term`: a column of the source, or `folder`.
+        """
+        from nearly.grouping import terms_of
+        from nearly.report.page import page
+        from nearly.sinks import Outputs, check_place
+
+        check_place(Path(path), force=force)
+        shown = self if group is None else self.across(group)
+        shown = replace(shown, pairs=shown.to_arrow(), clusters=_collected(shown.clusters))
+        made = page(
+            shown,
+            most=pairs,
+            anonymous=anonymous,
+            group=group,
+            read_terms=None
+            if term is None
+            else partial(terms_of, reader=_readable(self.read_texts), term=term),
+        )
+        with Outputs(force=force) as outputs, outputs.open(Path(path)) as file:
+            file.write(made.encode())
 
     def _check_cut(self, threshold: float) -> None:
         if self.settings.within is not None:
@@ -195,10 +259,13 @@ class Found(Tabular):
                 f"the threshold is {threshold!r}, and pairs were found from "
                 f"{self.settings.threshold!r} upwards; run again for a lower threshold"
             )
+        self._check_components(f"threshold={threshold!r}")
+
+    def _check_components(self, asked: str) -> None:
         if self.settings.cluster != "components":
             raise SettingsError(
                 f"clusters by {self.settings.cluster} depend on the order of all documents, which "
-                f"a result does not hold; run again with threshold={threshold!r}"
+                f"a result does not hold; run again with {asked}"
             )
 
     def write(self, path: str | Path, *, force: bool = False) -> None:
@@ -234,6 +301,8 @@ class Deduplicated(Tabular):
     origin: Origin | None = None
     #: Of a folder: the SHA-256 and size of each file when it was read, by id.
     digests: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    #: With old documents: the new ones that were compared and stay, as `Index.add` takes them.
+    survivors: Remaining | None = None
 
     @property
     def kept(self) -> Table:
@@ -252,7 +321,7 @@ class Deduplicated(Tabular):
         numbers = self.statistics
         return (
             f"Deduplicated: {numbers.removed or 0:,} of {count(numbers.documents, 'document')} "
-            f"removed from {count(numbers.clusters, 'cluster')}"
+            f"removed from {count(numbers.clusters, 'cluster')}{_against(numbers)}"
         )
 
     def to_arrow(self) -> pa.Table:
@@ -300,6 +369,11 @@ class Deduplicated(Tabular):
         from nearly.plans.link import choose_files
         from nearly.sources import name_of_id
 
+        if self.statistics.against is not None:
+            raise SettingsError(
+                "a plan removes files of a folder where others of it stay, and old documents stand "
+                "elsewhere; write the clean copy instead"
+            )
         given = None if self.origin is None else self.origin.given
         if not isinstance(given, str) or not os.path.isdir(given) or _is_lazy(self.removed):
             raise SettingsError(
@@ -307,6 +381,11 @@ class Deduplicated(Tabular):
                 "give a folder of text files"
             )
         folder = Path(given)
+        if "similarity" not in self.removed.column_names:
+            raise SettingsError(
+                f"a plan says how similar files are, and these were found within a distance of "
+                f"{self.settings.within!r}; give a threshold instead of within"
+            )
         removals = (
             (name_of_id(row["id"]), name_of_id(row["survivor"]), row["similarity"])
             for row in self.removed.to_pylist()
@@ -323,6 +402,10 @@ class Deduplicated(Tabular):
         tables = {name: getattr(self, name) for name in ("removed", "clusters", "skipped")}
         tables["schema"] = self.schema.empty_table()
         _save(self, tables, Path(folder), force=force, outputs=outputs)
+
+
+def _against(numbers: Statistics) -> str:
+    return "" if numbers.against is None else f", compared with {numbers.against:,} old ones"
 
 
 def _is_lazy(table: Any) -> bool:

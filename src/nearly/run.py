@@ -3,21 +3,32 @@
 import os
 import re
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from nearly.arguments import Running
-from nearly.engines.base import Engine
-from nearly.engines.local import LocalEngine
+from nearly.documents.two_sided import TwoSided
+from nearly.engines.base import Engine, Parts
+from nearly.engines.local.engine import LocalEngine
 from nearly.errors import MissingError, SettingsError
 from nearly.limits import spare_address_space, spare_memory
 from nearly.progress import Silence
 from nearly.remnant import make_scratch, remove_scratch
 from nearly.sources import Skipped, Source, open_source
 
-__all__ = ["engine_name", "on_one_machine", "opened", "reopened", "skipped_records"]
+__all__ = [
+    "engine_name",
+    "in_parts",
+    "of_old",
+    "on_one_machine",
+    "opened",
+    "reopened",
+    "skipped_records",
+]
 
 #: What only one of the engines has a use for.
 _OPTIONS: Final = {
@@ -35,9 +46,9 @@ def skipped_records(running: Running) -> Skipped:
     return Skipped(strict=running.strict)
 
 
-def engine_name(given: Any, running: Running) -> str:
+def engine_name(given: Any, running: Running, against: Any = None) -> str:
     """By what was said, or what was given; refuses options of another engine."""
-    is_frame = _is_spark_frame(given)
+    is_frame = _is_spark_frame(given) or _is_spark_frame(against)
     chosen = running.engine or ("spark" if is_frame or running.master else "local")
     if is_frame and chosen == "local":
         raise SettingsError(
@@ -66,23 +77,39 @@ def _is_spark_frame(given: Any) -> bool:
 
 
 @contextmanager
-def opened(given: Any, running: Running) -> Iterator[tuple[Any, Engine[Any, Any]]]:
-    """A source and the engine that reads it."""
-    with _ENGINES[engine_name(given, running)](given, running) as (source, engine):
+def opened(
+    given: Any, running: Running, against: Any = None
+) -> Iterator[tuple[Any, Engine[Any, Any]]]:
+    """A source and the engine that reads it; with old documents before it, if there are any."""
+    name = engine_name(given, running, against)
+    with _ENGINES[name](given, running) as (source, engine):
+        if against is not None:
+            source = TwoSided(_OPENERS[name](against, of_old(against, running)), source)
         yield source, engine
 
 
-def reopened(given: Any, running: Running) -> Source:
-    """A source alone, for results that read it again."""
-    return _opened_here(given, running)[0]
+def of_old(against: Any, running: Running) -> Running:
+    """How old documents are read: as the new ones, but for what is about files of a folder."""
+    is_folder = isinstance(against, str | os.PathLike) and os.path.isdir(against)
+    return running if is_folder else replace(running, glob=None)
+
+
+def reopened(given: Any, running: Running, folder: Path | None = None) -> Source:
+    """A source alone, for results that read it again.
+
+    What it writes down goes with it, unless a folder is given, which is the caller's.
+    """
+    if folder is None:
+        return _opened_here(given, running)[0]
+    _check_means(running)
+    return _open(given, running, folder)
 
 
 def _opened_here(given: Any, running: Running) -> tuple[Source, Path]:
     spare_address_space()
     if running.memory is not None:
         spare_memory()
-    _check_whole("threads", running.threads, 1, _MOST_THREADS)
-    _check_whole("memory", running.memory, 0, None)
+    _check_means(running)
     with _folder(running.temporary) as folder:
         source = _open(given, running, folder)
     # Results may read the source again: the folder goes when the source does.
@@ -121,6 +148,23 @@ def _on_spark(given: Any, running: Running) -> Iterator[tuple[Any, Engine[Any, A
         yield source, engine
 
 
+@contextmanager
+def in_parts(
+    given: Any, running: Running, against: Any
+) -> Iterator[tuple[list[Any], Callable[[str | None], Parts]]]:
+    """On Spark: one source or two; and the parts of these, which bring a column along or not."""
+    if running.checkpoint is not None:
+        raise SettingsError("only find and dedup are kept in a checkpoint; leave it out")
+    from nearly.engines.spark.parts import SparkParts
+    from nearly.engines.spark.session.session import translated
+
+    session, source = _session_and_source(given, running)
+    other = [] if against is None else [_opened_on_spark(against, of_old(against, running))]
+    sources = [source, *other]
+    with translated():
+        yield sources, partial(SparkParts, session, sources)
+
+
 def _everywhere(folder: str | Path | None) -> str | None:
     """The folder by a name that does not depend on where a process runs."""
     if folder is None:
@@ -154,7 +198,7 @@ def _session_and_source(given: Any, running: Running) -> tuple[Any, Any]:
 
 def _framed(frame: Any, name: str, running: Running) -> Any:
     """A frame with its columns chosen, as they are chosen everywhere."""
-    from nearly.engines.spark.session.frame import arrow_schema
+    from nearly.engines.spark.session.frame import arrow_schema, first_value
     from nearly.sources.formats.lazy_frame import LazyFrameSource
 
     for option in ("glob", "lines", "encoding"):
@@ -176,6 +220,8 @@ def _framed(frame: Any, name: str, running: Running) -> Any:
         id_column=running.id,
         text_column=running.text,
         items_column=running.items,
+        vector_column=running.vector,
+        first_vector=None if running.vector is None else first_value(frame, running.vector),
     )
 
 
@@ -195,6 +241,11 @@ def _folder(parent: str | Path | None) -> Iterator[Path]:
     except BaseException:
         remove_scratch(folder)
         raise
+
+
+def _check_means(running: Running) -> None:
+    _check_whole("threads", running.threads, 1, _MOST_THREADS)
+    _check_whole("memory", running.memory, 0, None)
 
 
 def _check_whole(name: str, value: object, least: int, most: int | None) -> None:
@@ -224,12 +275,14 @@ def _open_as_given(given: Any, running: Running, folder: Path) -> Source:
         id=running.id,
         text=running.text,
         items=running.items,
+        vector=running.vector,
         by=running.by,
         item=running.item,
         glob=running.glob,
         lines=running.lines,
         encoding=running.encoding,
         threads=running.threads,
+        memory=running.memory,
         temporary=folder,
     )
     if running.longest is not None:
@@ -237,4 +290,9 @@ def _open_as_given(given: Any, running: Running, folder: Path) -> Source:
     return source
 
 
+def _opened_on_spark(given: Any, running: Running) -> Any:
+    return _session_and_source(given, replace(running, master=None, spark_conf=None))[1]
+
+
 _ENGINES: Final = {"local": on_one_machine, "spark": _on_spark}
+_OPENERS: Final = {"local": reopened, "spark": _opened_on_spark}

@@ -6,7 +6,16 @@ from zero. Ids come back at the end.
 
 import pyarrow as pa
 
-__all__ = ["CLUSTERS", "DOCUMENTS", "PAIRS", "PLACES_OF", "REMOVED", "SKIPPED", "shaped"]
+__all__ = [
+    "CLUSTERS",
+    "DOCUMENTS",
+    "PAIRS",
+    "PLACES_OF",
+    "REMOVED",
+    "SKIPPED",
+    "shaped",
+    "with_sides",
+]
 
 #: What a source gives: `row` counts every row of the source, skipped ones too.
 DOCUMENTS = pa.schema(
@@ -60,7 +69,13 @@ PLACES_OF = {
     "id_a": ("file_a", "row_a"),
     "id_b": ("file_b", "row_b"),
     "survivor": ("survivor_file", "survivor_row"),
+    "most_in": ("most_in_file", "most_in_row"),
 }
+
+
+def with_sides(schema: pa.Schema, sides: tuple[str, ...]) -> pa.Schema:
+    """Pairs with a column for what a measure says of each document."""
+    return pa.schema([*schema, *(pa.field(side, pa.float64(), nullable=False) for side in sides)])
 
 
 def shaped(

@@ -20,12 +20,14 @@ from nearly.errors import SettingsError
 __all__ = [
     "Case",
     "Clustering",
+    "CutSettings",
     "ExplainSettings",
     "Form",
     "Keeping",
     "Method",
     "Order",
     "PassageSettings",
+    "Piece",
     "Rearrangement",
     "Scheme",
     "Settings",
@@ -50,10 +52,12 @@ Whole = Literal["line", "paragraph"]
 Rearrangement = Literal["functions", "permutations"]
 Order = Literal["appearance", "sorted"]
 Stems = Literal["english", "none"]
+Piece = Literal["sentence", "paragraph", "line"]
 
 AUTO: Final = "auto"
 LONGEST_SHINGLE = 1_000
 MOST_PERMUTATIONS = 4_096
+MOST_POWER = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +147,10 @@ class Settings(SignatureSettings):
     text: TextSettings = field(default_factory=TextSettings)
     threshold: float = setting(0.8, "Lowest similarity of a pair, above 0 and at most 1.")
     within: float | None = setting(
-        None, "Greatest distance of a pair, if the measure is a distance."
+        None, "Greatest distance of a pair, for a measure that is a distance."
+    )
+    power: float | None = setting(
+        None, "Power r of the distance L_r, for minkowski: from 1 to 16 in steps of 0.25."
     )
     recall: float = setting(0.99, "Find at least this share of the pairs at the threshold.")
     bands: int | None = setting(None, "Number of bands, instead of a recall; goes with rows.")
@@ -155,8 +162,13 @@ class Settings(SignatureSettings):
     bag: bool = setting(
         False, "Count how often a shingle or an item occurs, not only whether it does."
     )
+    weights: str | Path | Mapping[Any, Any] | None = setting(
+        None,
+        "Weigh shingles or items: idf, by how rare they are among the documents; or a table of "
+        "them and their weight.",
+    )
     method: Method = setting(
-        "auto", "Join exactly (misses nothing), hash (lsh), or decide by the size of the corpus."
+        "auto", "Join exactly (misses nothing), hash (lsh), or decide by what either would cost."
     )
     common: float | str | None = setting(
         None, "Drop shingles that occur in more than this share of the documents: 0.1 or '10%'."
@@ -166,10 +178,14 @@ class Settings(SignatureSettings):
         super().__post_init__()
         _check_fraction("threshold", self.threshold, "similarity runs from 0 to 1")
         _check_within(self.within)
+        _check_power(self.power)
         _check_open_fraction("recall", self.recall)
         _check_bands(self.bands, self.rows)
         if self.common is not None:
             object.__setattr__(self, "common", _share(self.common))
+        object.__setattr__(self, "weights", _plain_weights(self.weights))
+        if self.weights is not None:
+            _check_weighted(self)
         if self.bag and (self.common or self.text.ignore):
             raise SettingsError(
                 f"{'common' if self.common else 'ignore'} drops shingles from sets, and bag counts "
@@ -206,6 +222,8 @@ class Settings(SignatureSettings):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         plain = asdict(self)
+        if isinstance(self.weights, tuple):
+            plain["weights"] = {str(member): str(weight) for member, weight in self.weights}
         plain["text"]["stop_words"] = list(self.text.stop_words)
         plain["text"]["ignore"] = list(self.text.templates)
         return plain
@@ -357,6 +375,40 @@ class PassageSettings:
         return TextSettings(unit="char", k=1, case=self.case, accents=self.accents, form=self.form)
 
 
+@dataclass(frozen=True, kw_only=True)
+class CutSettings:
+    """Which repeated text is cut."""
+
+    each: Piece = setting("sentence", "Cut whole sentences, paragraphs or lines.")
+    least: int = setting(
+        USUAL_PASSAGE["word"], "Cut what repeats at least this many words, one piece or more."
+    )
+    case: Case = setting("fold", "Fold upper and lower case, or keep them apart.")
+    accents: Keeping = setting("keep", "Keep or drop accents and other marks on letters.")
+    digits: Keeping = setting("keep", "Keep or drop digits.")
+    punctuation: Keeping = setting("keep", "Keep or drop punctuation.")
+    form: Form = setting("NFC", "Unicode normal form of the texts.")
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        if not (_is_whole(self.least) and self.least >= 1):
+            raise SettingsError(
+                f"least is {self.least!r}; give a whole number of words, at least 1, for example "
+                f"{USUAL_PASSAGE['word']}"
+            )
+
+    @property
+    def text(self) -> TextSettings:
+        """How a piece is normalised before it is compared."""
+        return TextSettings(
+            case=self.case,
+            accents=self.accents,
+            digits=self.digits,
+            punctuation=self.punctuation,
+            form=self.form,
+        )
+
+
 #: What `raw` switches off, and the value that is "off".
 _OFF: dict[str, Any] = {
     "form": "none",
@@ -395,12 +447,48 @@ def _check_within(given: object) -> None:
         )
 
 
+def _check_power(given: object) -> None:
+    if given is None:
+        return
+    if not _is_number(given) or not 1 <= given <= MOST_POWER or given * 4 % 1:  # type: ignore[operator]
+        raise SettingsError(
+            f"power is {given!r}; a distance L_r has one from 1 to {MOST_POWER}, in steps of 0.25: "
+            "give for example 1.5"
+        )
+
+
 def _check_open_fraction(name: str, given: object) -> None:
     if not _is_number(given) or not 0 < given < 1:  # type: ignore[operator]
         raise SettingsError(
             f"{name} is {given!r}; hashing finds a pair with a probability below 1: "
             "give a number above 0 and below 1, for example 0.99, or find every pair with "
             "--method exact"
+        )
+
+
+def _plain_weights(given: Any) -> Any:
+    """A path as a string, and a mapping as pairs: settings can be compared and hashed."""
+    if isinstance(given, Mapping):
+        return tuple(given.items())
+    if given is None or isinstance(given, str | Path | tuple):
+        return str(given) if isinstance(given, Path) else given
+    raise SettingsError(
+        f"weights is of the type {type(given).__name__}; give 'idf', a table's path, or a mapping "
+        "from items or shingles to their weights"
+    )
+
+
+def _check_weighted(settings: Settings) -> None:
+    """Refuse what says otherwise how much a member counts, or how it is hashed."""
+    if settings.common is not None:
+        raise SettingsError(
+            "common drops what many documents have, and weights say how much it counts; "
+            "leave one of them out"
+        )
+    if settings.scheme == "independent":
+        raise SettingsError(
+            "scheme is 'independent', and weighted sets are signed in one way only; "
+            "leave scheme out"
         )
 
 

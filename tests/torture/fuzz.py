@@ -57,7 +57,7 @@ def plan_file(folder: Path) -> bytes:
 
 
 def find(path: Path) -> None:
-    nearly.find(path, threshold=0.5)
+    nearly.find(path, threshold=0.5, threads=1)  # threads take time to start
 
 
 def read(path: Path) -> None:

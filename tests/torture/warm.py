@@ -5,23 +5,30 @@ standard input and answers each with one line: what the command said, how it end
 system calls it made below its folder.
 """
 
+import atexit
 import ctypes
+import gc
 import json
 import mmap
 import os
 import signal
 import sys
 import tempfile
+import threading
 import time
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from pkgutil import walk_packages
+from typing import Any, NoReturn
 
 from nearly.cli import main
 
-COMMANDS = "apply compare dedup evaluate find mentions program tune"
-OTHERS = "api drawing.chart drawing.curve evaluation.agreement evaluation.mention plans sinks"
-for name in [*(f"cli.{name}" for name in COMMANDS.split()), *OTHERS.split()]:
+#: What commands import when they need it; all of it is imported here, once.
+ROOMS = "advice cli documents drawing evaluation measures plans sinks sources stages text tuning"
+for room in map(import_module, (f"nearly.{name}" for name in ROOMS.split())):
+    for module in walk_packages(room.__path__, f"{room.__name__}."):
+        import_module(module.name)
+for name in ("api", "comparison", "pipeline", "result_folder", "engines.local"):
     import_module(f"nearly.{name}")
 
 SHIM = ctypes.CDLL(None)
@@ -41,7 +48,19 @@ def command(request: dict[str, Any], said: Path) -> None:
     sys.argv = ["nearly", *request["arguments"]]
     below, at, number = request["below"].encode(), request["at"], request["errno"]
     SHIM.arm(below, ctypes.c_long(at), number, request["links"], ctypes.c_void_p(ADDRESS))
-    main()
+    try:
+        main()
+    except SystemExit as leaving:
+        end(leaving.code)
+
+
+def end(code: object) -> NoReturn:
+    """What a process does as it ends, but for taking every module apart."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def ended(child: int, request: dict[str, Any]) -> int | str:
@@ -61,6 +80,8 @@ def ended(child: int, request: dict[str, Any]) -> int | str:
 def serve() -> None:
     """Answer until standard input ends."""
     said = Path(sys.argv[1])
+    gc.collect()
+    gc.freeze()  # or a fork copies all that it looks through for garbage
     for line in iter(sys.stdin.buffer.readline, b""):
         request = json.loads(line)
         said.unlink(missing_ok=True)
@@ -71,6 +92,7 @@ def serve() -> None:
         calls = ctypes.c_long.from_address(ADDRESS).value
         text = said.read_text(errors="replace") if said.exists() else ""
         print(json.dumps({"code": code, "said": text, "calls": calls}), flush=True)
+    gc.unfreeze()  # or kernels count what is left as leaked
 
 
 if __name__ == "__main__":

@@ -10,16 +10,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearly.advice.bucket import fill_buckets
+from nearly.advice.bucket import band_keys, fill_buckets
 from nearly.advice.sample import CLOSENESSES, Estimate, Sample, Vector, draw_sample
 from nearly.documents.corpus import Corpus
-from nearly.engines.local import LocalEngine
+from nearly.engines.local.engine import LocalEngine
 from nearly.errors import SettingsError
 from nearly.measures.base import Measure
 from nearly.pipeline import choose_banding
 from nearly.progress import Progress
 from nearly.settings import Settings
 from nearly.sources import Skipped, Source
+from nearly.stages.rehearsal import settled
 from nearly.stages.search import BINS
 from nearly.tabular import Tabular
 from nearly.tuning import cost as costs
@@ -40,6 +41,7 @@ from nearly.tuning.banding import (
 )
 from nearly.tuning.family import Family
 from nearly.tuning.hashing import Closenesses
+from nearly.tuning.method import Choice as MethodChoice
 from nearly.tuning.method import choose_method
 from nearly.tuning.valley import BARS, Valley, find_valley
 from nearly.wording import count
@@ -132,6 +134,7 @@ def explain(banding: Banding, threshold: float) -> dict[str, Any]:
     """What the mathematics says of one setting at a threshold, as plain values."""
     bands, rows = banding.bands, banding.rows
     beside = areas(banding.family, threshold)
+    row = banding.hashing.sensitivity(threshold)
     grid = [i / (CURVE_POINTS - 1) for i in range(CURVE_POINTS)]
     return {
         "bands": bands,
@@ -139,6 +142,7 @@ def explain(banding: Banding, threshold: float) -> dict[str, Any]:
         "permutations": banding.permutations,
         "agreement": banding.agreement,
         "threshold": threshold,
+        "row_sensitivity": list(row),
         "approximate_threshold": approximate_threshold(banding),
         "half_point": half_point(banding),
         "steepest_point": steepest_point(banding),
@@ -154,6 +158,7 @@ def points(banding: Banding, similarities: Sequence[float]) -> list[dict[str, fl
     return [
         {
             "similarity": s,
+            "distance": banding.hashing.distance(s),
             "candidate": banding.family.probability(s),
             "meetings": banding.bands * banding.band.probability(s),
             "verified": min(banding.family.probability(s), banding.filter.probability(s)),
@@ -167,8 +172,8 @@ def advise(measure: Measure, settings: Settings, chooser: Chooser, documents: in
     """From the mathematics alone, for documents of which nothing but their number is known."""
     if documents < 2:
         raise SettingsError(f"documents is {documents!r}; pairs need at least 2")
+    similarities = measure.hash_functions().pairs
     closeness = float(measure.closeness(measure.threshold(settings)))
-    similarities = measure.hashing.pairs
     bandings = choose(
         measure, settings, chooser, lambda banding: expected_seconds(banding, documents)
     )
@@ -193,7 +198,8 @@ def choose(
 ) -> list[Banding]:
     """The settings worth a closer look; of those that meet a goal the cheapest ones."""
     closeness = float(measure.closeness(measure.threshold(settings)))
-    recall, most, hashing = settings.recall, settings.permutations, measure.hashing
+    recall, hashing = settings.recall, measure.hash_functions()
+    most = settings.permutations * hashing.rows_a_permutation
     if settings.bands is not None and settings.rows is not None:
         found = [Banding(settings.bands, settings.rows, hashing=hashing)]
     elif chooser == "nearest":
@@ -255,9 +261,8 @@ def survey(
     )
     surveyed = _Surveyed(corpus, size, drawn, progress)
     bandings = choose(measure, settings, chooser, surveyed.cost)
-    method = choose_method(
-        settings, size.documents, size.text, measure.most_to_join, clusters_only=False
-    )
+    usual = choose_banding(measure, settings)
+    method = _method(corpus, settings, size, usual)
     partners = drawn.counts[:, surveyed.first_bin :].sum(axis=1)
     bars = _in_bars(drawn.histogram)
     return Advice(
@@ -269,7 +274,7 @@ def survey(
         pairs=drawn.estimate(partners / 2),
         bars=tuple(bars),
         valley=find_valley(bars, _in_bars(drawn.counts.sum(axis=0))),
-        usual=choose_banding(measure, settings),
+        usual=usual,
         settings=corpus.measure.decided(settings),
         skipped=skipped.table(),
         statistics={
@@ -279,6 +284,23 @@ def survey(
             "why": method.why,
         },
     )
+
+
+def _method(
+    corpus: Corpus, settings: Settings, size: costs.Corpus, banding: Banding
+) -> MethodChoice:
+    """What a run would choose."""
+    measure, documents = corpus.measure, corpus.representatives
+    chosen = choose_method(
+        settings, size.documents, size.text, measure, clusters_only=False, is_sided=False
+    )
+    if not chosen.is_tentative:
+        return chosen
+
+    def read(drawn: npt.NDArray[np.int64]) -> pa.Array:
+        return corpus.texts(documents[drawn])
+
+    return settled(chosen, measure, settings, banding, len(documents), size.text, read)
 
 
 class _Surveyed:
@@ -337,6 +359,8 @@ class _Surveyed:
         """Meetings, candidates, and the seconds that signing takes."""
         corpus, sample, progress = self._corpus, self._sample, self._progress
         threads = self._size.threads
+        if banding.hashing.least_drawn:
+            return self._count_drawn(banding)
         buckets = fill_buckets(corpus, self._signed, banding, threads=threads, progress=progress)
         # Where not all were signed, those who were stand for the others.
         signed, everyone = len(self._signed), sample.population
@@ -346,6 +370,15 @@ class _Surveyed:
         value = meetings * share
         candidates = Estimate(value, value * max(0.0, 1 - doubt), value * (1 + doubt))
         return meetings, candidates, buckets.seconds * everyone / signed
+
+    def _count_drawn(self, banding: Banding) -> tuple[float, Estimate, float]:
+        """The same where keys are drawn: a pair meets once, by the curve, without a bucket."""
+        start = time.perf_counter()
+        threads, progress = self._size.threads, self._progress
+        band_keys(self._corpus, self._signed, banding, threads=threads, progress=progress)
+        signing = (time.perf_counter() - start) * self._sample.population / len(self._signed)
+        met = self._sample.estimate(self._sample.counts @ _probabilities(banding.family) / 2)
+        return met.value, met, signing
 
 
 def _in_bars(counts: npt.NDArray[Any]) -> list[Any]:

@@ -11,10 +11,13 @@ import click
 
 from nearly.cli import option as shared
 from nearly.cli import report
+from nearly.cli.against import index_beside
+from nearly.cli.cut import CUT_ONLY, Written, refuse_cut_options, refuse_others, run_cut
 from nearly.cli.engine import CommandEngine, engine_of
 from nearly.cli.progress import watched
-from nearly.cli.section import Command, option
+from nearly.cli.section import Command, Whole, option
 from nearly.errors import SinkError
+from nearly.settings import CutSettings
 from nearly.wording import count
 
 if TYPE_CHECKING:
@@ -24,15 +27,31 @@ if TYPE_CHECKING:
 __all__ = ["dedup"]
 
 PLAN = Path("nearly-plan.json")
+cut_setting = shared.setting_of(CutSettings)
 
 
 @click.command(cls=Command)
 @shared.source_argument
+@shared.against_option
+@option(
+    "Source",
+    "--add",
+    is_flag=True,
+    help="Add the documents that stay to the index that --against names.",
+)
 @shared.source_options
 @shared.setting("Source", "--unique-ids")
 @shared.text_options
 @shared.search_options
 @shared.signature_options
+@option(
+    "Passages",
+    "--passages",
+    is_flag=True,
+    help="Cut repeated passages out of documents, instead of removing documents.",
+)
+@cut_setting("Passages", "--each")
+@cut_setting("Passages", "--least", kind=int)
 @option(
     "Output",
     "-o",
@@ -47,7 +66,7 @@ PLAN = Path("nearly-plan.json")
     "--removed",
     metavar="FILE",
     type=shared.Place,
-    help="Write the removed documents and their survivors to this file.",
+    help="Write the removed documents, or the cuts, and their survivors to this file.",
 )
 @option(
     "Output",
@@ -56,13 +75,13 @@ PLAN = Path("nearly-plan.json")
     type=shared.Place,
     help="Write the clusters to this file.",
 )
-@shared.setting("Output", "--keep", metavar="RULE")
+@shared.setting("Output", "--keep", metavar="RULE", show_default=False)
 @shared.setting("Output", "--unreadable")
 @option(
     "Output",
     "--shard-size",
     metavar="ROWS",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     help="Write files of this many rows to the folder of -o.",
 )
 @option(
@@ -80,6 +99,8 @@ PLAN = Path("nearly-plan.json")
 @shared.debug_option
 def dedup(
     source: tuple[str, ...],
+    add: bool,
+    passages: bool,
     output: Path | str | None,
     removed: Path | str | None,
     clusters: Path | str | None,
@@ -102,21 +123,49 @@ def dedup(
     file that -o names), and nearly apply carries it out. With Spark,
     every output is a folder of Parquet files, or a single file if it fits in memory.
 
+    With --against, new documents that are like an old one go too, and old ones stay whatever --keep
+    says. The output has new documents only; of a folder, a table of them is written, and no plan.
+    The old ones may be an index (nearly index), whose settings hold then; --add puts the documents
+    that stay into it, after the output is written.
+
+    With --passages no document is removed: sentences, paragraphs or lines that stand at an earlier
+    place are cut out of the texts, and all else stays as it is.
+
     \b
     nearly dedup corpus.parquet -o clean.parquet --removed removed.parquet --keep longest
     nearly dedup 'shards/*.jsonl.gz' -o clean/
     nearly dedup photos-texts/ -o plan.json
+    nearly dedup new.jsonl --against kept.parquet -o fresh.jsonl
+    nearly dedup new.jsonl --against seen/ --add -o fresh.jsonl
     nearly dedup corpus/ --engine spark -o clean/ --keep longest
+    nearly dedup corpus.parquet --passages -o clean.parquet --removed cuts.parquet
     """
     from nearly import api
     from nearly.sinks import Outputs, check_different
 
+    context = click.get_current_context()
+    if passages:
+        refuse_others(context)
+        return run_cut(
+            source,
+            Written(output=output, removed=removed, skipped=skipped, force=force),
+            {"shard_rows": shard_size, "source_column": source_column},
+            options,
+            as_json=as_json,
+            quiet=quiet,
+        )
+    refuse_cut_options(context)
+    for name in CUT_ONLY:
+        del options[name]
     engine = engine_of(options)
-    folder = (
-        None
-        if engine.writes_parts
-        else _folder(source, lines=options["lines"], glob=options["glob"])
-    )
+    folder = None
+    if not engine.writes_parts and options["against"] is None:
+        folder = _folder(source, lines=options["lines"], glob=options["glob"])
+    if folder is not None and options["within"] is not None:
+        raise click.UsageError(
+            "of a folder a plan is written, which says how similar files are; give --threshold "
+            "instead of --within"
+        )
     layout = {"shard_rows": shard_size, "source_column": source_column}
     _refuse_layout(source, output, folder, layout, engine=engine, as_json=as_json)
     sharded = shard_size is not None
@@ -128,6 +177,7 @@ def dedup(
     arguments = shared.library_arguments(options)
     report.announce_terminal(source)
     with (
+        index_beside(context, arguments, add=add) as beside,
         Outputs(force=force) as outputs,
         engine.at_work(),
         watched(quiet=quiet) as progress,
@@ -145,6 +195,7 @@ def dedup(
             outcome = _write_copy(result, target, outputs, layout, engine=engine)
         else:
             outcome = _write_plan(result, Path(target), outputs)
+        beside.keep(result)
     if as_json:
         with engine.at_work():
             report.print_json(_members(result))
@@ -294,8 +345,11 @@ def _chained(result: Deduplicated) -> list[str]:
     if not below:
         return []
     documents, whose = ("document is", "its") if below == 1 else ("documents are", "their")
+    far = f"below {result.settings.threshold:g} to"
+    if result.settings.within is not None:
+        far = f"more than {result.settings.within:g} from"
     return [
-        f"{below:,} removed {documents} below {result.settings.threshold:g} to {whose} survivor, "
+        f"{below:,} removed {documents} {far} {whose} survivor, "
         "linked by others in a chain; --cluster leader keeps such documents"
     ]
 

@@ -10,7 +10,7 @@ import click
 
 from nearly.cli import exit_code
 from nearly.cli import option as shared
-from nearly.cli.section import Command, option
+from nearly.cli.section import Command, Whole, option
 from nearly.settings import ExplainSettings
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ setting = shared.setting_of(ExplainSettings)
 @option(
     "Output",
     "--show",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=20,
     metavar="NUMBER",
     show_default=True,

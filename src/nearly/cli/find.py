@@ -11,9 +11,10 @@ import click
 from nearly.arguments import Tuning
 from nearly.cli import option as shared
 from nearly.cli import report
+from nearly.cli.against import index_beside
 from nearly.cli.engine import engine_of
 from nearly.cli.progress import watched
-from nearly.cli.section import Command, option
+from nearly.cli.section import Command, Whole, option
 from nearly.wording import count
 
 if TYPE_CHECKING:
@@ -24,12 +25,13 @@ __all__ = ["find"]
 
 @click.command(cls=Command)
 @shared.source_argument
+@shared.against_option
 @shared.source_options
 @shared.setting("Source", "--unique-ids")
 @shared.text_options
 @shared.search_options
 @shared.setting("Search", "--all-pairs")
-@shared.setting("Search", "--audit", kind=click.IntRange(min=0), metavar="NUMBER")
+@shared.setting("Search", "--audit", kind=Whole(min=0), metavar="NUMBER")
 @shared.signature_options
 @option(
     "Output",
@@ -47,7 +49,7 @@ __all__ = ["find"]
     help="Write the clusters to this file.",
 )
 @shared.setting("Output", "--difference")
-@shared.setting("Output", "--top", kind=click.IntRange(min=0), metavar="NUMBER")
+@shared.setting("Output", "--top", kind=Whole(min=0), metavar="NUMBER")
 @option(
     "Output",
     "--around",
@@ -60,7 +62,7 @@ __all__ = ["find"]
     "--save",
     metavar="DIR",
     type=shared.File,
-    help="Keep the whole result in this folder, for nearly.open in Python.",
+    help="Keep the whole result in this folder, for nearly report and nearly.open.",
 )
 @shared.skipped_option
 @shared.json_option
@@ -92,11 +94,16 @@ def find(
     With Spark, an output without an extension is a folder of Parquet files; a single file and
     --json are for results that fit in memory.
 
+    With --against, each pair is an old document (id_a) and a new one (id_b). The old ones may be
+    an index (nearly index); then its settings hold.
+
     \b
     nearly find docs/
     nearly find tweets.csv --id tweetid --text text --threshold 0.7 -o pairs.parquet
     nearly find 'mails/*.jsonl.gz' --unit word --k 3
     nearly find "SELECT id, body FROM 'dump/*.parquet' WHERE lang = 'en'"
+    nearly find new/ --against old.parquet -o pairs.parquet
+    nearly find new/ --against seen/ -o pairs.parquet
     cat docs.jsonl | nearly find - --json
     nearly find 's3a://bucket/*.parquet' --master spark://host:7077 -o pairs/
     """
@@ -108,7 +115,11 @@ def find(
     report.check_folder(save, force=force)
     arguments = shared.library_arguments(options) | {"around": Tuning().sample if around else 0}
     report.announce_terminal(source)
-    with Outputs(force=force) as outputs, engine.at_work():
+    with (
+        index_beside(click.get_current_context(), arguments),
+        Outputs(force=force) as outputs,
+        engine.at_work(),
+    ):
         with watched(quiet=quiet) as progress:
             found = api.find(shared.given_source(source), progress=progress, **arguments)
         report.write_tables(
@@ -132,7 +143,7 @@ def _show(found: Found, output: Path | str | None, *, as_json: bool, quiet: bool
     elif found.around is not None:
         from nearly.cli.pair import print_around
 
-        print_around(found.around, found.settings.threshold, sys.stdout)
+        print_around(found.around, found.settings, sys.stdout)
     elif output is None:
         from nearly.cli.pair import print_pairs
 

@@ -7,18 +7,19 @@ check the numbers.
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_args
 
 import click
 
-from nearly.arguments import Deduplicating, Finding, Reading, Running, Tuning
-from nearly.cli.section import option
+from nearly.arguments import Deduplicating, Finding, MeasureName, Reading, Running, Tuning
+from nearly.cli.section import Whole, option
 from nearly.declaration import declarations
 from nearly.settings import Settings, TextSettings
 
 __all__ = [
     "File",
     "Place",
+    "against_option",
     "common_option",
     "debug_option",
     "engine_options",
@@ -26,6 +27,7 @@ __all__ = [
     "given_source",
     "json_option",
     "library_arguments",
+    "measure_option",
     "memory",
     "optional_source_argument",
     "quiet_option",
@@ -93,6 +95,15 @@ class PlaceType(click.Path):
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 Place = PlaceType()
 
+#: Of `find` and `dedup`, which compare new documents with old ones.
+against_option = option(
+    "Source",
+    "--against",
+    metavar="SOURCE",
+    type=click.Path(),
+    help="Compare with these old documents, which are not compared with each other.",
+)
+
 source_argument = click.argument(
     "source", nargs=-1, required=True, type=click.Path(allow_dash=True)
 )
@@ -146,6 +157,7 @@ source_options = _all(
         callback=lambda _context, _parameter, given: given or None,
     ),
     setting("Source", "--items", metavar="COLUMN"),
+    setting("Source", "--vector", metavar="COLUMN"),
     setting("Source", "--by", metavar="COLUMN"),
     setting("Source", "--item", metavar="COLUMN"),
     setting("Source", "--glob", metavar="PATTERN"),
@@ -199,10 +211,22 @@ signature_options = _all(
 
 common_option = setting("Text", "--common", metavar="N%")
 
+
+def measure_option(section: str) -> Callable[[Decorated], Decorated]:
+    """By name; from Python, a measure may be an object too."""
+    names = click.Choice(get_args(MeasureName))
+    return setting(section, "--measure", kind=names)
+
+
 search_options = _all(
     common_option,
+    measure_option("Search"),
     setting("Search", "--threshold", "-t", kind=float),
+    setting("Search", "--within", kind=float),
+    setting("Search", "--power", kind=float),
+    setting("Search", "--embed", metavar="NAME"),
     setting("Search", "--bag"),
+    setting("Search", "--weights", metavar="idf|FILE"),
     setting("Search", "--recall", kind=float),
     setting("Search", "--method"),
     setting("Search", "--bands", kind=int),
@@ -211,7 +235,7 @@ search_options = _all(
 )
 
 run_options = _all(
-    setting("Run", "--threads", kind=click.IntRange(min=1), metavar="NUMBER"),
+    setting("Run", "--threads", kind=Whole(min=1), metavar="NUMBER"),
     setting(
         "Run",
         "--memory",

@@ -12,6 +12,7 @@ from nearly.wording import count
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from nearly.settings import Settings
     from nearly.stages.around import Around
 
 __all__ = ["print_around", "print_pairs"]
@@ -33,11 +34,18 @@ def print_pairs(pairs: Sequence[Mapping[str, Any]], file: TextIO) -> None:
     text_width = max(_LEAST, console.width - _NUMBER - name_width - 2 * len(_GAP))
     for pair in pairs:
         texts = _texts(pair, text_width, colour=has_colour(console))
-        margins = (short(pair["similarity"]), " " * _NUMBER)
+        margins = (_value(pair), " " * _NUMBER)
         for margin, side, text in zip(margins, "ab", texts, strict=True):
             shown = _cut_left(_name(pair, side), name_width)
             console.print(_line(margin, shown, text), soft_wrap=True)
         console.print(_summary(pair, console.width), soft_wrap=True)
+
+
+def _value(pair: Mapping[str, Any]) -> str:
+    """A similarity, or a distance."""
+    if "similarity" in pair:
+        return short(pair["similarity"])
+    return f"{pair['distance']:<{_NUMBER}.{_NUMBER}g}"[:_NUMBER]
 
 
 def _name(pair: Mapping[str, Any], side: str) -> str:
@@ -49,7 +57,7 @@ def _name(pair: Mapping[str, Any], side: str) -> str:
     return one_line(f"{name} ({'row ' if file is None else f'{file}:'}{pair[f'row_{side}']})")
 
 
-def print_around(around: Around, threshold: float, file: TextIO) -> None:
+def print_around(around: Around, settings: Settings, file: TextIO) -> None:
     """The pairs on both sides of the threshold, the most similar first, and what they are."""
     above, below = around.above.to_pylist(), around.below.to_pylist()
     print_pairs(above[::-1], file)
@@ -60,9 +68,13 @@ def print_around(around: Around, threshold: float, file: TextIO) -> None:
         if around.searched == around.documents
         else f"{around.searched:,} of {around.documents:,} distinct documents"
     )
-    print(f"--- threshold {threshold:g}: {found} above, {missed} below ---", file=file)
+    limit, sides, end = f"threshold {settings.threshold:g}", ("above", "below"), "down to half the"
+    if settings.within is not None:
+        limit, sides, end = f"distance {settings.within:g}", ("within", "beyond"), "up to twice the"
+    noun = limit.split()[0]
+    print(f"--- {limit}: {found} {sides[0]}, {missed} {sides[1]} ---", file=file)
     print_pairs(below, file)
-    print(f"--- near misses of {whose}, down to half the threshold ---", file=file)
+    print(f"--- near misses of {whose}, {end} {noun} ---", file=file)
 
 
 def _line(margin: str, name: str, text: Text) -> Text:
@@ -76,10 +88,20 @@ def _summary(pair: Mapping[str, Any], width: int) -> Text:
 
     from nearly.text.difference import Difference
 
-    found = Difference(pair["difference"], (), pair["differing"], pair["words"])
-    line = Text(" " * (_NUMBER + len(_GAP)) + found.summary, "dim")
+    summary = "too long to be compared word by word"
+    if pair["difference"] is not None:
+        summary = Difference(pair["difference"], (), pair["differing"], pair["words"]).summary
+    line = Text(" " * (_NUMBER + len(_GAP)) + _shares(pair) + summary, "dim")
     line.truncate(width, overflow="ellipsis")
     return line
+
+
+def _shares(pair: Mapping[str, Any]) -> str:
+    """How much of each stands in the other, where the measure is containment."""
+    if "containment_a" not in pair:
+        return ""
+    a, b = (f"{pair[f'containment_{side}']:.0%}" for side in "ab")
+    return f"{a} of the first, {b} of the second; "
 
 
 def _cut_left(name: str, width: int) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from nearly.cli.mark import DIFFERS, Mark, has_colour, marked
 from nearly.cli.terminal import one_line, short
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from rich.console import Console
 
     from nearly.passage.result import Passages
@@ -26,15 +27,15 @@ def print_passages(found: Passages, file: TextIO) -> None:
     from rich.console import Console
 
     console = Console(file=file, highlight=False)
-    rows = sorted(found.passages.to_pylist(), key=lambda row: -row["length"])[:MOST_SHOWN]
+    lengths = found.passages["length"].to_numpy()
+    longest = found.passages.take((-lengths).argsort(kind="stable")[:MOST_SHOWN])
+    rows = longest.to_pylist()
+    for row, a, b in zip(rows, *(found.texts(longest, i) for i in ("id_a", "id_b")), strict=True):
+        _print_row(console, row, a, b)
     repeats = _first_places(found)
-    ids = {row[name] for row in rows for name in ("id_a", "id_b")} | {r["id"] for r in repeats}
-    texts = found.read_texts(ids)
-    for row in rows:
-        _print_row(console, row, texts)
-    for row in repeats:
+    for row, whole in zip(repeats.to_pylist(), found.texts(repeats, "id"), strict=True):
         name = "template text" if row["template"] else "repeated text"
-        text = texts[row["id"]][row["start"] : row["end"]][:LONGEST]
+        text = whole[row["start"] : row["end"]][:LONGEST]
         console.print(
             f"{name} in {row['documents']} documents, first in {one_line(str(row['id']))}: "
             f"{one_line(text)}",
@@ -45,20 +46,20 @@ def print_passages(found: Passages, file: TextIO) -> None:
         console.print(f"the {len(rows)} longest of {len(found):,} are shown, -o FILE writes all")
 
 
-def _first_places(found: Passages) -> list[dict[str, Any]]:
-    firsts: dict[int, dict[str, Any]] = {}
-    for row in found.repeats.to_pylist():
-        firsts.setdefault(row["passage"], row)
-    return list(firsts.values())[:MOST_SHOWN]
+def _first_places(found: Passages) -> pa.Table:
+    import numpy as np
+
+    _, firsts = np.unique(found.repeats["passage"].to_numpy(), return_index=True)
+    return found.repeats.take(firsts[:MOST_SHOWN])
 
 
-def _print_row(console: Console, row: dict[str, Any], texts: Mapping[Any, str]) -> None:
+def _print_row(console: Console, row: dict[str, Any], text_a: str, text_b: str) -> None:
     from rich.text import Text
 
     from nearly.text.difference import difference
 
-    a = one_line(texts[row["id_a"]][row["start_a"] : row["end_a"]][:LONGEST])
-    b = one_line(texts[row["id_b"]][row["start_b"] : row["end_b"]][:LONGEST])
+    a = one_line(text_a[row["start_a"] : row["end_a"]][:LONGEST])
+    b = one_line(text_b[row["start_b"] : row["end_b"]][:LONGEST])
     console.print(Text(f"{short(row['likeness'])}  {row['kind']}, {row['length']:,} units", "bold"))
     spans = difference(a, b).spans if row["kind"] == "edited" else None
     for side, text in (("a", a), ("b", b)):

@@ -10,7 +10,7 @@ import click
 
 from nearly.cli import option as shared
 from nearly.cli import report
-from nearly.cli.engine import engine_of
+from nearly.cli.engine import ENGINES, engine_of
 from nearly.cli.message import say
 from nearly.cli.progress import watched
 from nearly.cli.section import Command, option
@@ -93,39 +93,42 @@ def passages(
 
     Every verbatim run of at least --least units is found, and edited passages too. Offsets count
     characters of the texts as they are. A run that stands in many places is reported once with all
-    its places. SOURCE and the file extension of an output are as in nearly find. Runs on one
-    machine.
+    its places. SOURCE and the file extension of an output are as in nearly find. Documents of
+    --against are not held in memory, so put the smaller side first. Outputs are files of this
+    machine, with --engine spark too.
 
     \b
     nearly passages essays/ --ignore task.txt
     nearly passages essays/ --against sources/ --group folder
-    nearly passages eval.jsonl --against 'train/*.parquet' --least 13 --verbatim
+    nearly passages eval.jsonl --against 'train/*.parquet' --least 13
     nearly passages essays/ -o passages.parquet --documents shares.csv
     """
     from nearly import api
     from nearly.sinks import Outputs
 
     engine = engine_of(options)
+    files = ENGINES["local"]  # the tables are here, wherever documents were compared
     places = (output, repeats, pairs, documents)
-    report.check_outputs(*places, skipped, force=force, engine=engine)
+    report.check_outputs(*places, skipped, force=force, engine=files)
     report.announce_terminal(source)
-    with Outputs(force=force) as outputs, engine.at_work():
-        with watched(quiet=quiet) as progress:
-            found = api.passages(
-                shared.given_source(source),
-                against,
-                list(ignore) or None,
-                progress=progress,
-                **options,
+    with engine.at_work():
+        with Outputs(force=force) as outputs:
+            with watched(quiet=quiet) as progress:
+                found = api.passages(
+                    shared.given_source(source),
+                    against,
+                    list(ignore) or None,
+                    progress=progress,
+                    **options,
+                )
+            tables = (found.passages, found.repeats, found.pairs, found.documents)
+            report.write_tables(
+                outputs,
+                *zip(tables, places, strict=True),
+                (found.skipped, skipped),
+                engine=files,
             )
-        tables = (found.passages, found.repeats, found.pairs, found.documents)
-        report.write_tables(
-            outputs,
-            *zip(tables, places, strict=True),
-            (found.skipped, skipped),
-            engine=engine,
-        )
-    _show(found, output, as_json=as_json, quiet=quiet)
+        _show(found, output, as_json=as_json, quiet=quiet)
     report.say_skipped(found.skipped, found.skipped_count, skipped)
     return report.ending(found.skipped_count)
 

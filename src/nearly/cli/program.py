@@ -28,7 +28,11 @@ COMMANDS: Final = {
     "dedup": "Write a clean copy of a table, or a plan for a folder.",
     "apply": "Show or carry out the plan for a folder.",
     "unique": "Drop copies from a stream, in fixed memory.",
+    "report": "Write what was found as one HTML file to hand on.",
+    "serve": "Look at what was found in a browser.",
     "passages": "Find the passages that documents share.",
+    "index": "Keep documents in a folder, to ask whether something was seen.",
+    "query": "Find what an index holds that is near to a text.",
     "compare": "Show how two text files differ.",
     "tune": "Choose bands and rows, and predict what they find and cost.",
     "evaluate": "Measure precision and recall against a labelled truth.",
@@ -36,6 +40,10 @@ COMMANDS: Final = {
     "explain": "Show the textbook's way on a few small files, step by step.",
     "completion": "Print the completion script for a shell.",
 }
+
+
+#: Commands whose module has another name, for theirs is taken.
+MODULES: Final = {"report": "handout"}
 
 
 class Commands(click.Group):
@@ -46,10 +54,11 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
-        """Called by click; a command is called like its module."""
+        """Called by click; nearly every command is called like its module."""
         if name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"nearly.cli.{name}"), name)
+        module = import_module(f"nearly.cli.{MODULES.get(name, name)}")
+        command: click.Command = getattr(module, name)
         return command
 
     def resolve_command(
@@ -186,6 +195,9 @@ def _tracing(context: click.Context) -> Iterator[None]:
 
 def _one_line(error: click.ClickException) -> str:
     message = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        meant = did_you_mean(error.option_name, error.possibilities or ())
+        message = "; ".join(filter(None, (f"there is no option {error.option_name!r}", meant)))
     message = message if message.endswith("?") else message.rstrip(".") + "."
     context = getattr(error, "ctx", None)
     return f"{message} See {context.command_path} --help." if context else message

@@ -58,7 +58,8 @@ def say_summary(result: Found | Deduplicated, outcome: str) -> None:
     read = (_read(statistics), *_ids(statistics), *dropped)
     for line in (*read, *outcome.splitlines(), _method(result), *_crowd(result)):
         say(line)
-    for line in _decided(statistics.source or {}):
+    decided = statistics.source or {}
+    for line in (*_decided(decided), *(f"old ones: {told}" for told in _decided(_old(decided)))):
         say(line)
     if statistics.audit is not None:
         say(_proof(statistics.audit))
@@ -66,6 +67,8 @@ def say_summary(result: Found | Deduplicated, outcome: str) -> None:
 
 def _read(statistics: Statistics) -> str:
     line = count(statistics.documents, "document")
+    if statistics.against is not None:
+        line += f" against {count(statistics.against, 'old one')}"
     for name in ("skipped", "empty"):
         number = getattr(statistics, name)
         if number:
@@ -98,6 +101,12 @@ def dropped_lines(ignored: int | None, common: int | None, settings: Settings) -
         yield f"{documents} made of {' and '.join(dropped)} only: nothing is left to compare"
 
 
+def _old(source: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What was decided about the old documents, if there were any."""
+    old: Mapping[str, Any] = source.get("against", {})
+    return old
+
+
 def _decided(source: Mapping[str, Any]) -> Iterator[str]:
     """What nobody said about the source, and was decided."""
     guessed = source.get("guessed", [])
@@ -121,33 +130,26 @@ def _method(result: Found | Deduplicated) -> str:
     """The promise that was kept, and what it took."""
     settings, statistics = result.settings, result.statistics
     seconds = sum(statistics.seconds.values())
-    return (
-        f"{_compared(settings, statistics)}; {_promise(settings, statistics)} "
-        f"from {settings.threshold:g} upwards; {seconds:.2f} s"
-    )
+    reach = f"from {settings.threshold:g} upwards"
+    if settings.within is not None:
+        reach = f"within {settings.within:g}"
+    promise = _promise(statistics)
+    return f"{statistics.compared}; {promise} {reach}; {seconds:.2f} s"
 
 
 def _crowd(result: Found | Deduplicated) -> Iterator[str]:
     """A bucket that holds a good part of all documents: few of its pairs are near."""
     settings, statistics = result.settings, result.statistics
     left_out = statistics.empty + (statistics.ignored or 0) + statistics.copies
-    compared = statistics.documents - left_out
+    compared = statistics.documents + (statistics.against or 0) - left_out
     held = statistics.largest_bucket or 0
-    can_drop = not settings.bag and not _has_items(statistics)
+    can_drop = not (settings.bag or settings.weights or _has_items(statistics))
     advice = ": template text? See --common" if can_drop else ""
     if held >= max(FEWEST_IN_CROWD, SHARE_IN_CROWD * compared):
         yield (
             f"one bucket holds {held:,} of {count(compared, 'different document')} "
             f"({held / compared:.0%}){advice}"
         )
-
-
-def _compared(settings: Settings, statistics: Statistics) -> str:
-    """What documents were made of."""
-    bags = "bags of " if settings.bag else ""
-    if _has_items(statistics):
-        return bags + "items" if bags else "sets of items"
-    return f"{bags}{settings.text.unit} {settings.text.k}-shingles"
 
 
 def _has_items(statistics: Statistics) -> bool:
@@ -164,15 +166,13 @@ def _proof(audit: Audit) -> str:
     )
 
 
-def _promise(settings: Settings, statistics: Statistics) -> str:
+def _promise(statistics: Statistics) -> str:
     if statistics.method == "exact":
         return f"joined exactly ({statistics.why}): all pairs"
-    from nearly.tuning.banding import Banding
-
-    banding = Banding(statistics.bands or 1, statistics.rows or 1, statistics.agreement or 0)
-    recall = banding.recall(settings.threshold)
     found = f"{statistics.bands} bands of {statistics.rows} rows"
-    promise = f"{found} find at least {_percent(recall)} of pairs"
+    if statistics.drawn is not None:
+        found = f"{statistics.drawn} members drawn from each document"
+    promise = f"{found} find at least {_percent(statistics.promised or 0)} of pairs"
     if statistics.hubs is not None:
         promise += f" (in a large bucket, of those with its first {statistics.hubs} documents)"
     return promise
@@ -185,8 +185,12 @@ def _percent(share: float) -> str:
 
 def say_skipped(records: pa.Table, total: int, listed_in: object | None) -> None:
     """The first skipped records with their reasons; said even when nothing else is."""
+    from nearly.sources.formats.soundness import NOT_UTF_8
+
     for skipped in records.slice(0, MOST_NAMED).to_pylist():
         say(f"skipped {skipped['record']}: {skipped['reason']}")
+    if NOT_UTF_8 in records["reason"].to_pylist():
+        say("--encoding auto finds out the encoding of CSV, TSV, JSON and text files")
     more = total - min(total, MOST_NAMED)
     if more:
         where = f"all are in {listed_in}" if listed_in else "--skipped FILE lists them all"

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["Command", "option"]
+__all__ = ["Command", "Whole", "option"]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -16,6 +16,12 @@ class Option(click.Option):
     def __init__(self, *names: Any, section: str, **settings: Any) -> None:
         super().__init__(*names, **settings)
         self.section = section
+
+
+class Whole(click.IntRange):
+    """A number that click calls a valid or invalid integer range, which nobody was asked for."""
+
+    name = "whole number"
 
 
 class Command(click.Command):

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Self
 
+from nearly.wording import short
+
 if TYPE_CHECKING:
     import rich.progress
     from rich.text import Text
@@ -30,13 +32,6 @@ def harmless(text: str) -> str:
 def one_line(text: str) -> str:
     """Harmless, and without line breaks."""
     return harmless(" ".join(text.split()))
-
-
-def short(similarity: float) -> str:
-    """Four digits, rounded down: only what is the same is shown as 1."""
-    from decimal import ROUND_DOWN, Decimal
-
-    return str(Decimal(repr(similarity)).quantize(Decimal("0.0001"), ROUND_DOWN))
 
 
 class Bars:
@@ -81,41 +76,57 @@ def _progress() -> rich.progress.Progress:
     from rich.console import Console
 
     console = Console(stderr=True)
-    room = console.width - _NAME - _NUMBERS
+    bar = console.width - _NAME - _NUMBERS - 2
     columns: list[progress.ProgressColumn] = [
         progress.TextColumn(f"{{task.description:<{_NAME}.{_NAME}}}", markup=False)
     ]
-    if room >= _LEAST_BAR:
-        columns.append(progress.BarColumn(bar_width=min(_WIDEST_BAR, room)))
+    if bar >= _LEAST_BAR:
+        columns.append(progress.BarColumn(bar_width=min(_WIDEST_BAR, bar)))
+    column = _numbers(_NUMBERS if bar >= _LEAST_BAR else console.width - _NAME - 1)
     return progress.Progress(
-        *columns, _numbers(), console=console, transient=True, redirect_stdout=False
+        *columns, column, console=console, transient=True, redirect_stdout=False
     )
 
 
-#: Cells for the name of a stage, and for its numbers with what stands between the columns.
-_NAME, _NUMBERS = 14, 28
+#: Cells for the name of a stage, and for its numbers at their longest.
+_NAME, _NUMBERS = 14, len("999.9k of 999.9k  100%  99:59:59 left")
 _LEAST_BAR, _WIDEST_BAR = 6, 30
 
 
-def _numbers() -> rich.progress.ProgressColumn:
+def _numbers(room: int) -> rich.progress.ProgressColumn:
     """How much is done, which share that is, and the time left; or the time since the start."""
     from rich import progress
     from rich.text import Text
 
     class Numbers(progress.ProgressColumn):
         def render(self, task: progress.Task) -> Text:
-            return Text(numbers(task.completed, task.total, task.time_remaining, task.elapsed))
+            times = task.time_remaining, task.elapsed
+            return Text(numbers(task.completed, task.total, *times, room=room))
 
     return Numbers()
 
 
-def numbers(done: float, total: float | None, left: float | None, elapsed: float | None) -> str:
-    """`12.3k of 50.0k  25%  0:12 left` where the total is known, or `0:12` with what is done."""
+def numbers(
+    done: float,
+    total: float | None,
+    left: float | None,
+    elapsed: float | None,
+    *,
+    room: int = _NUMBERS,
+) -> str:
+    """`12.3k of 50.0k  25%  0:12 left` where the total is known, or `0:12` with what is done.
+
+    Where there is no room for it, the same in fewer characters.
+    """
     if total is None:
         return f"{_brief(done)} done  {_time(elapsed)}" if done else _time(elapsed)
     share = f"{int(100 * done / total) if total else 100}%"
-    counted = f"{_brief(done)} of {_brief(total)}  " if total > 1 else ""
-    return f"{counted}{share}" + ("" if left is None else f"  {_time(left)} left")
+    time = "" if left is None else f"  {_time(left)}"
+    of, over = ("", "") if total <= 1 else (f"{_brief(done)} of ", f"{_brief(done)}/")
+    whole = f"{_brief(total)}  " if total > 1 else ""
+    long = f"{of}{whole}{share}{time}" + (" left" if time else "")
+    forms = (long, f"{over}{whole}{share}{time}", f"{share}{time}")
+    return next((form for form in forms if len(form) <= room), share)
 
 
 def _brief(number: float) -> str:

@@ -28,6 +28,8 @@ __all__ = ["tune"]
 
 _BAR_WIDTH = 40
 AT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+#: The same for distances, in thresholds.
+APART = (0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 5)
 
 
 @click.command(cls=Command)
@@ -41,7 +43,12 @@ AT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
     show_default="0.8, or the threshold of --bands and --rows",
     help="Lowest similarity of a pair.",
 )
+@shared.measure_option("Goal")
+@shared.setting("Goal", "--within", kind=float)
+@shared.setting("Goal", "--power", kind=float)
+@shared.setting("Goal", "--embed", metavar="NAME")
 @shared.setting("Goal", "--bag")
+@shared.setting("Goal", "--weights", metavar="idf|FILE")
 @shared.setting("Goal", "--recall", kind=float)
 @shared.setting("Goal", "--chooser")
 @option("Goal", "--bands", type=int, metavar="NUMBER", help="Explain this number of bands.")
@@ -52,7 +59,7 @@ AT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
     type=float,
     multiple=True,
     metavar="NUMBER",
-    help="Explain the best setting at this similarity; may be repeated.",
+    help="Explain the best setting at this similarity, or distance; may be repeated.",
 )
 @shared.setting("Goal", "--sample", kind=int)
 @shared.setting("Goal", "--documents", kind=int)
@@ -97,7 +104,7 @@ def tune(
     """
     from nearly import api
 
-    similarities = _checked(at or AT)
+    _check_at(at, options["within"])
     _check_outputs(plot, skipped, force=force)
     arguments = shared.library_arguments(options) | _threshold(threshold, options)
     report.announce_terminal(source)
@@ -105,7 +112,7 @@ def tune(
         given = shared.given_source(source) if source else None
         advice = api.tune(given, progress=progress, **arguments)
     _write(advice, plot, skipped, force=force)
-    _show(advice, similarities, options["chooser"], as_json=as_json)
+    _show(advice, _at(advice, at), options["chooser"], as_json=as_json)
     _warn(advice)
     if not source:
         return exit_code.CLEAN
@@ -126,13 +133,21 @@ def _threshold(given: float | None, options: dict[str, Any]) -> dict[str, float]
     return {"threshold": approximate_threshold(Banding(bands, rows))}
 
 
-def _checked(similarities: Sequence[float]) -> Sequence[float]:
-    for similarity in similarities:
-        if not 0 <= similarity <= 1:
-            raise SettingsError(
-                f"--at is {similarity!r}; similarity runs from 0 to 1: give a number between them"
-            )
-    return similarities
+def _check_at(given: Sequence[float], within: float | None) -> None:
+    """Refuse what no pair can be at."""
+    for at in given:
+        if at < 0 or (within is None and at > 1):
+            meaning = "similarity runs from 0 to 1" if within is None else "a distance is 0 or more"
+            raise SettingsError(f"--at is {at!r}; {meaning}: give another number")
+
+
+def _at(advice: Advice, given: Sequence[float]) -> Sequence[float]:
+    """Similarities, or how similar documents at some distances are."""
+    far, within = advice.best.banding.hashing.far, advice.settings.within
+    if far is None or within is None:
+        return given or AT
+    distances = given or [times * within for times in APART]
+    return [1 - distance / far for distance in distances if distance <= far]
 
 
 def _check_outputs(plot: Path | None, skipped: Path | None, *, force: bool) -> None:
@@ -171,6 +186,7 @@ def _show(advice: Advice, similarities: Sequence[float], chooser: str, *, as_jso
         return
     from nearly.cli.curve import curve_lines
 
+    far = advice.best.banding.hashing.far
     for line in (
         *_choice_lines(advice),
         *_usual_lines(advice, chooser),
@@ -178,7 +194,7 @@ def _show(advice: Advice, similarities: Sequence[float], chooser: str, *, as_jso
         *_valley_lines(advice),
         *_explanation_lines(advice.best),
         "",
-        *_point_lines(at),
+        *_point_lines(at, "similarity" if far is None else "distance"),
         "",
         *curve_lines(
             advice.best.banding,
@@ -285,6 +301,12 @@ def _explanation_lines(choice: Choice) -> Iterator[str]:
         f"{count(facts['permutations'], 'permutation')}, "
         f"of which {facts['agreement']} must agree before a candidate is verified"
     )
+    sensitivity = ", ".join(f"{number:.4g}" for number in facts["row_sensitivity"])
+    far = choice.banding.hashing.far
+    meaning = ", a distance being 1 - similarity" if far is None else ""
+    yield f"a row is ({sensitivity})-sensitive: (d1, d2, p1, p2){meaning}"
+    if far is not None:
+        yield f"below, a distance d counts as a similarity of 1 - d / {far:g}, or 0"
     for name, key in (
         ("threshold", "threshold"),
         ("  by (1/b)^(1/r)", "approximate_threshold"),
@@ -297,11 +319,11 @@ def _explanation_lines(choice: Choice) -> Iterator[str]:
         yield f"{name:<26}{facts[key]:.4f}"
 
 
-def _point_lines(at: Sequence[dict[str, float]]) -> Iterator[str]:
-    yield f"{'similarity':<12}{'candidate':>12}{'meetings':>12}{'verified':>12}{'recall':>12}"
+def _point_lines(at: Sequence[dict[str, float]], name: str) -> Iterator[str]:
+    yield f"{name:<12}{'candidate':>12}{'meetings':>12}{'verified':>12}{'recall':>12}"
     for point in at:
         yield (
-            f"{point['similarity']:<12g}{point['candidate']:>12.4%}{point['meetings']:>12.4g}"
+            f"{f'{point[name]:.6g}':<12}{point['candidate']:>12.4%}{point['meetings']:>12.4g}"
             f"{point['verified']:>12.4%}{point['recall']:>12.4%}"
         )
 

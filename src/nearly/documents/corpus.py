@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.documents.place import Place, Places
+from nearly.documents.side import Sides
 from nearly.errors import SourceError
 from nearly.measures.base import Measure
 from nearly.measures.number import Documents
@@ -35,7 +36,14 @@ class Contenders(Protocol):
     def rule_column(self) -> list[pa.Array]:
         """The column that a rule looks at."""
 
+    @property
+    def old(self) -> int:
+        """How many documents, the first ones, stay whatever happens; 0 unless there is a border."""
+
     def __len__(self) -> int: ...
+
+    def sizes_of(self, documents: Documents) -> npt.NDArray[np.uint32]:
+        """How much of each there is to compare, in the given order."""
 
     def characters(self, documents: Documents) -> npt.NDArray[np.int64]:
         """Characters of these documents' texts, in the given order."""
@@ -53,6 +61,9 @@ class Labelled(Protocol):
 
     def places(self, documents: Documents) -> Places:
         """Where these documents stand, in the given order."""
+
+    def sizes_of(self, documents: Documents) -> npt.NDArray[np.uint32]:
+        """How much of each there is to compare, in the given order."""
 
 
 class Named(Labelled, Protocol):
@@ -77,6 +88,10 @@ class Corpus(Contenders, Named, Protocol):
     def representatives(self) -> Documents:
         """The first of each text."""
 
+    @property
+    def sides(self) -> Sides | None:
+        """On which side each document stands, if there is a border."""
+
     def rows(self, documents: Documents) -> npt.NDArray[np.int64]:
         """The source's row numbers of these documents, which are given in ascending order."""
 
@@ -94,20 +109,19 @@ class Counts:
     copies: int  # documents whose text came before
     repeated_ids: int  # ids that several documents have
     sharing_ids: int  # documents that have one of these
+    against: int | None = None  # old documents beyond a border, of which all else does not count
+    different: int  # documents that are compared, on both sides: the first of each text
 
     def told(self, measure: Measure) -> dict[str, Any]:
         """Those that every run tells, and what was dropped, if anything was."""
         told = {"documents": self.documents, "empty": self.empty, "copies": self.copies}
+        if self.against is not None:
+            told["against"] = self.against
         if measure.drops:
             told["ignored"] = self.ignored
         if measure.common_count is not None:
             told["common"] = measure.common_count
         return told
-
-    @property
-    def different(self) -> int:
-        """Documents that are compared: the first of each text."""
-        return self.documents - self.empty - self.ignored - self.copies
 
 
 class Repeat(NamedTuple):

@@ -1,7 +1,8 @@
 """The documents of one run on one machine: texts, ids, keys and sketches, by number."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from nearly.documents.corpus import Counts, Repeat
 from nearly.documents.identity import id_digests
 from nearly.documents.place import Places, Stretch, located
 from nearly.documents.readable import Readable, Skips
+from nearly.documents.side import Cuts, Sides, by_side, sides_of
 from nearly.documents.spool import ColumnStore, RowStore, TextStore
 from nearly.measures.base import Measure, Signed, Weighed
 from nearly.measures.number import Documents, different
@@ -34,6 +36,11 @@ class Roles:
     originals: Documents  # the representative of each of them
     empty: Documents  # documents with nothing to compare
     ignored: Documents  # documents of which nothing is left to compare
+
+    def without_copies_before(self, border: int) -> "Roles":
+        """The same, but for copies among old documents, of which nobody is told."""
+        is_told = self.copies >= border
+        return replace(self, copies=self.copies[is_told], originals=self.originals[is_told])
 
 
 class Reading:
@@ -101,12 +108,35 @@ class Reading:
             if store is not None:
                 store.clear()
 
-    def finish(self, measure: Measure, settings: Settings, choice: Choice) -> "LocalCorpus":
-        """All documents are in: who is empty, who is a copy of whom, and which ids repeat."""
+    def different(self) -> Documents:
+        """The first of each text, once all are weighed."""
+        sizes, is_ignored = self._weights()
+        return _roles(sizes, self._digests.all(), is_ignored).representatives
+
+    def texts(self, documents: Documents) -> pa.LargeStringArray:
+        """The texts of these documents, which are given in ascending order."""
+        return self._texts.take(documents)
+
+    def _weights(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
+        """The sizes of all documents, and which of them have nothing left to compare."""
         sizes = np.concatenate([np.empty(0, np.uint32), *self._sizes])
         nobody = np.zeros(len(sizes), bool)
-        is_ignored = np.concatenate(self._is_ignored) if self._is_ignored else nobody
+        return sizes, np.concatenate(self._is_ignored) if self._is_ignored else nobody
+
+    def finish(
+        self, measure: Measure, settings: Settings, choice: Choice, *, cleaning: bool
+    ) -> "LocalCorpus":
+        """All documents are in: who is empty, who is a copy of whom, and which ids repeat."""
+        sizes, is_ignored = self._weights()
         roles = _roles(sizes, self._digests.all(), is_ignored)
+        old, sides = 0, None
+        if self.source.border is not None:
+            old = self._count_before(self.source.border)
+            lists_copies = settings.all_pairs and not cleaning
+            sides = sides_of(
+                len(sizes), old, roles.copies, roles.originals, both=lists_copies, cleaning=cleaning
+            )
+            roles = roles if lists_copies else roles.without_copies_before(old)
         later, earlier = _same(self._id_digests.all())
         for store in (self._digests, self._id_digests):
             store.clear()
@@ -117,6 +147,8 @@ class Reading:
             settings=measure.decided(settings),
             choice=choice,
             roles=roles,
+            old=old,
+            sides=sides,
             later=later,
             earlier=earlier,
             stretches=tuple(self.source.stretches()),
@@ -127,6 +159,12 @@ class Reading:
             keys=self._keys,
             sketches=self._sketches or RowStore(np.uint64, 0, self._budget, self._folder),
             rule_column=self._rule_column,
+        )
+
+    def _count_before(self, border: int) -> int:
+        """How many documents stand before a row; their rows ascend, and need not be in memory."""
+        return bisect_left(
+            range(len(self)), border, key=lambda i: int(self._rows.take(np.array([i]))[0, 0])
         )
 
 
@@ -140,6 +178,8 @@ class LocalCorpus:
     settings: Settings
     choice: Choice
     roles: Roles
+    old: int  # documents before a border, which come first; 0 where there is none
+    sides: Sides | None
     later: Documents  # documents whose id came before
     earlier: Documents  # the first document of that id
     stretches: tuple[Stretch, ...]
@@ -170,16 +210,29 @@ class LocalCorpus:
         return self.roles.originals
 
     @cached_property
+    def by_side(self) -> tuple[Documents, Cuts | None]:
+        """The representatives side by side, and where the sides lie, if there is a border."""
+        documents = self.representatives
+        places, cuts = by_side(None if self.sides is None else self.sides[documents])
+        return documents[places], cuts
+
+    @cached_property
     def counts(self) -> Counts:
-        """How many documents of each kind there are."""
-        ids = len(np.unique(self.earlier))
+        """How many documents of each kind there are; of two sides, on the new one."""
+        ids = len(different(self.earlier)[0])
+
+        def new(documents: Documents) -> int:
+            return int((documents >= self.old).sum()) if self.old else len(documents)
+
         return Counts(
-            documents=len(self),
-            empty=len(self.roles.empty),
-            ignored=len(self.roles.ignored),
-            copies=len(self.copies),
+            documents=len(self) - self.old,
+            empty=new(self.roles.empty),
+            ignored=new(self.roles.ignored),
+            copies=new(self.copies),
             repeated_ids=ids,
             sharing_ids=ids + len(self.later),
+            against=None if self.sides is None else self.old,
+            different=len(self.representatives),
         )
 
     @property
@@ -212,7 +265,13 @@ class LocalCorpus:
     def texts(self, documents: Documents) -> pa.LargeStringArray:
         """The texts of these documents, in the given order."""
         sought, (places,) = different(documents)
-        return take_strings(self.text_store.take(sought), places)
+        texts = self.text_store.take(sought)
+        is_in_order = len(sought) == len(documents) and bool((sought == documents).all())
+        return texts if is_in_order else take_strings(texts, places)
+
+    def sizes_of(self, documents: Documents) -> npt.NDArray[np.uint32]:
+        """How much of each there is to compare, in the given order."""
+        return self.sizes[documents]
 
     def characters(self, documents: Documents) -> npt.NDArray[np.int64]:
         """Characters of these documents' texts, or their items, in the given order."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -11,13 +11,15 @@ import pyarrow as pa
 from nearly.arrays import column_of, numbers_of
 from nearly.documents.place import Place, Places, located, place_list
 from nearly.documents.readable import Readable, Skips
-from nearly.errors import MissingError, SourceError
+from nearly.errors import MissingError, SettingsError, SourceError
 
 __all__ = [
+    "ColumnReader",
     "NamedPairs",
     "Placed",
     "SourceTexts",
     "TextReader",
+    "WholeReader",
     "named_pairs",
     "rows_at",
     "rows_of_ids",
@@ -45,6 +47,22 @@ class TextReader(Protocol):
 
     def by_place(self, places: Iterable[Place]) -> dict[Place, str]:
         """The text of each place."""
+
+
+@runtime_checkable
+class ColumnReader(TextReader, Protocol):
+    """Reads other columns too."""
+
+    def values(self, column: str) -> dict[Any, Any]:
+        """The value of each document, by its id and by its place."""
+
+
+@runtime_checkable
+class WholeReader(ColumnReader, Protocol):
+    """Reads all documents, too."""
+
+    def every(self) -> Iterator[tuple[pa.Array, pa.Array]]:
+        """What tells documents apart, and what people read of them, in the order of the source."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +97,35 @@ class SourceTexts:
                 break
         return found
 
+    def values(self, column: str) -> dict[Any, Any]:
+        """See `ColumnReader`; where documents share an id, only their places tell them apart."""
+        if column not in self.source.schema.names:
+            raise SettingsError(
+                f"group is {column!r}, and {self.source.name} has no such column; name one of "
+                f"{', '.join(self.source.schema.names)}, or folder for files"
+            )
+        found: dict[Any, Any] = {}
+        for batch in self.source.documents(self.skipped.another(), also=column):
+            values = batch.column(batch.num_columns - 1).to_pylist()
+            found.update(zip(batch.column("id").to_pylist(), values, strict=True))
+            if self.ids_repeat:
+                found.update(zip(self._places(batch).to_list(), values, strict=True))
+        return found
+
+    def every(self) -> Iterator[tuple[pa.Array, pa.Array]]:
+        """See `WholeReader`."""
+        for batch in self.source.shown(self.skipped.another()):
+            names = self._places(batch).keys() if self.ids_repeat else batch.column("id")
+            yield names, _read_as_texts(batch.column("text"))
+
     def _places(self, batch: pa.RecordBatch) -> Places:
         return located(self.source.stretches(), numbers_of(batch.column("row")))
+
+
+def _read_as_texts(column: pa.Array) -> pa.Array:
+    if column.type in (pa.string(), pa.large_string()):
+        return column.cast(pa.large_string())
+    return pa.array(shown_texts(column), pa.large_string())
 
 
 def shown_texts(column: pa.Array) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from nearly import _kernels
 from nearly.documents.budget import Budget
 from nearly.documents.spool import TemporaryColumn
 from nearly.mapping import let_go
@@ -60,8 +61,7 @@ class PairStore:
         self._parts, self.held = [], 0
         if (packed[1:] > packed[:-1]).all():
             return _Run(packed, nearness)
-        order = np.argsort(packed)
-        return _Run(packed[order], nearness[order])
+        return _Run(*_kernels.sort_pairs(packed, nearness))
 
     def pairs(self) -> Pairs:
         """All of them, in order; the store is empty afterwards."""
@@ -76,11 +76,11 @@ class PairStore:
         for some in _ranges([run.packed for run in self._runs]):
             packed = np.concatenate([r.packed[s] for r, s in zip(self._runs, some, strict=True)])
             nearness = [r.nearness[s] for r, s in zip(self._runs, some, strict=True)]
-            order = np.argsort(packed)
-            low, high = split_pairs(packed[order])
+            packed, in_order = _kernels.sort_pairs(packed, np.concatenate(nearness))
+            low, high = split_pairs(packed)
             firsts.append(low)
             seconds.append(high)
-            near.append(np.concatenate(nearness)[order])
+            near.append(in_order)
         self._runs = []
         return Pairs(first=firsts.shown(), second=seconds.shown(), nearness=near.shown())
 

@@ -53,6 +53,7 @@ class Readable(Protocol):
     id_type: pa.DataType
     ids_are_unique: bool
     schema: pa.Schema
+    border: int | None  # rows before this one are old, if there is a border; known after reading
 
     # A source knows its own list of skipped records, of which an engine sees `Skips`.
     def documents(self, skipped: Any, also: str | None = None) -> Iterator[pa.RecordBatch]:

@@ -60,6 +60,12 @@ class _File:
     def read(self, start: int, length: int) -> bytes:
         return os.pread(self._file.fileno(), length, start)
 
+    def read_into(self, rows: npt.NDArray[Any]) -> None:
+        """As many bytes from the beginning as there is room for."""
+        left = rows.data.cast("B") if rows.nbytes else memoryview(b"")
+        while len(left):
+            left = left[os.preadv(self._file.fileno(), [left], rows.nbytes - len(left)) :]
+
     def shown(self) -> memoryview:
         return mapped(self._file.fileno(), self.size)
 
@@ -165,13 +171,12 @@ class TextStore:
                 lengths.append(ends - starts)
                 pieces.append(self._pieces(i, starts, ends))
         offsets = np.cumsum(np.concatenate(lengths))
-        data = np.concatenate(pieces) if pieces else np.empty(0, np.uint8)
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(_joined(pieces))]
         return pa.Array.from_buffers(self._type, len(documents), buffers)
 
     def _pieces(self, chunk: int, starts: Documents, ends: Documents) -> npt.NDArray[np.uint8]:
         if self._file is None:
-            return _kernels.gather(self._chunks[chunk], starts, ends)
+            return _gathered(self._chunks[chunk], starts, ends)
         return _file_pieces(self._file, starts, ends)
 
 
@@ -221,7 +226,9 @@ class RowStore:
         """All rows; read into memory if they are not there."""
         if self._file is None:
             return self._rows[: self._count]
-        return self._read(self._file, np.arange(self._count))
+        rows = np.empty((self._count, self._rows.shape[1]), self._rows.dtype)
+        self._file.read_into(rows)
+        return rows
 
     def clear(self) -> None:
         """Let go of everything."""
@@ -245,6 +252,9 @@ class RowStore:
                 rows = np.frombuffer(data, found.dtype).reshape(-1, found.shape[1])
                 found[low:high] = rows[documents[low:high] - i * block]
         return found
+
+
+_NOTHING = np.empty(0, np.uint8)
 
 
 class _Spilled(NamedTuple):
@@ -311,5 +321,19 @@ def _file_pieces(file: _File, starts: Documents, ends: Documents) -> npt.NDArray
     for low, high in zip([0, *far], [*far, len(starts)], strict=True):
         base = starts[low]
         data = np.frombuffer(file.read(int(base), int(ends[high - 1] - base)), np.uint8)
-        pieces.append(_kernels.gather(data, starts[low:high] - base, ends[low:high] - base))
-    return np.concatenate(pieces)
+        pieces.append(_gathered(data, starts[low:high] - base, ends[low:high] - base))
+    return _joined(pieces)
+
+
+def _gathered(
+    data: npt.NDArray[np.uint8], starts: Documents, ends: Documents
+) -> npt.NDArray[np.uint8]:
+    """Pieces of the data, one after the other; without a copy where they stand so already."""
+    if len(starts) and (starts[1:] == ends[:-1]).all():
+        return data[starts[0] : ends[-1]]
+    return _kernels.gather(data, starts, ends)
+
+
+def _joined(pieces: list[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
+    """All pieces; without a copy where there is one."""
+    return pieces[0] if len(pieces) == 1 else np.concatenate([_NOTHING, *pieces])

@@ -5,7 +5,7 @@ engine in these verbs only, and hands on what it does not open: a corpus, and th
 found in it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -23,7 +23,7 @@ from nearly.stages.survivor import Keep
 from nearly.tuning.banding import Banding
 from nearly.tuning.method import Choice
 
-__all__ = ["Cleaned", "Corpus", "Engine", "Found", "NearPairs"]
+__all__ = ["Cleaned", "Corpus", "Engine", "Found", "NearPairs", "Parts"]
 
 #: Arrow's on one machine; a lazy frame where the documents lie on many.
 Table = Any
@@ -83,6 +83,7 @@ class Found:
     pair_count: int
     cluster_count: int
     read_top: Callable[[], pa.Table]  # the most similar near pairs, or copies where all are
+    read_difference: Callable[[], Table] | None = None  # lazy pairs with the kind of difference
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,3 +148,36 @@ class Engine(Protocol[HeldCorpus, HeldPairs]):
 
     def text_reader(self, corpus: HeldCorpus) -> TextReader:
         """What looks up texts by id or place later, without holding the corpus."""
+
+
+class Parts(Protocol):
+    """Documents that lie in parts, for work that is no search for near pairs.
+
+    A state has one element per part. A step looks at the elements of a part; it is a function of a
+    module, called with one element of each state, and with what all parts share by name.
+    `numbered` steps get the number of their part first.
+    """
+
+    #: Every part as it can be read, and what its rows belong to: one state.
+    blocks: Any
+    #: How many parts each of the sources has.
+    sizes: Sequence[int]
+
+    def share(self, value: Any) -> Any:
+        """Something that all parts see, to be given to steps by name."""
+
+    def each(
+        self, step: Callable[..., Any], *states: Any, numbered: bool = False, **shared: Any
+    ) -> Any:
+        """What a step makes of each part: a state."""
+
+    def exchange(
+        self, step: Callable[..., Any], *states: Any, numbered: bool = False, **shared: Any
+    ) -> Any:
+        """What came for each part of all that a step gives: a state. The order is chance."""
+
+    def collect(self, states: Any) -> list[Any]:
+        """The elements of a state, here."""
+
+    def text_reader(self, side: int, skipped: Skips) -> TextReader:
+        """Reads texts of one of the sources again."""

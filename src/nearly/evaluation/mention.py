@@ -5,16 +5,19 @@ short texts. After Manfredi, Finding similar items: Spark and tweets, 2022, sect
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from nearly.arrays import numbers_of
+from nearly.documents.place import Stretch, located
+from nearly.schemas import PLACES_OF
 from nearly.tabular import Tabular
 from nearly.wording import count
 
-__all__ = ["Mentions", "differing_in_mentions"]
+__all__ = ["Mentions", "differing_in_mentions", "named_groups"]
 
 _MENTION = re.compile(r"@\w+")
 
@@ -23,7 +26,7 @@ _MENTION = re.compile(r"@\w+")
 class Mentions(Tabular):
     """Groups of texts that differ only in whom they mention.
 
-    `groups`: id, cluster; `skipped`: record, reason.
+    `groups`: id, cluster; `skipped`: record, reason. Where ids repeat, file and row too.
     """
 
     groups: pa.Table
@@ -56,6 +59,18 @@ def differing_in_mentions(documents: Iterable[tuple[Any, str]]) -> pa.Table:
             groups.setdefault(rest, {}).setdefault(" ".join(text.split()), name)
     rows = list(_rows(groups))
     return pa.table({"id": [name for name, _ in rows], "cluster": [group for _, group in rows]})
+
+
+def named_groups(
+    groups: pa.Table, ids: Mapping[int, Any], stretches: Sequence[Stretch]
+) -> pa.Table:
+    """Groups of rows by the ids of their documents; where ids repeat, by file and row too."""
+    rows = numbers_of(groups["id"].combine_chunks().cast(pa.int64()))
+    named = groups.set_column(0, "id", pa.array([ids[row] for row in rows.tolist()]))
+    if len(set(ids.values())) < len(ids):
+        for name, column in zip(PLACES_OF["id"], located(stretches, rows), strict=True):
+            named = named.append_column(name, column)
+    return named
 
 
 def _without_mentions(text: str) -> str:

@@ -2,8 +2,9 @@
 
 A measure is a frozen object. It says how a document becomes what is compared, how that is signed,
 verified, joined and searched exactly, and what a threshold means. Engines are handed one and know
-no more; a new measure is a new file. Five methods must be written; the rest have defaults that
-compare everything with everything.
+no more; a new measure is a new file. `weigh` and `compare` must be written, and `hashing` and
+`sign` too unless documents are joined exactly only. The rest have defaults that compare everything
+with everything.
 
 *Contents* are what documents hold: an Arrow array of large strings or large binary values.
 
@@ -25,13 +26,14 @@ import pyarrow as pa
 from nearly.errors import SettingsError
 from nearly.measures.exhaustive import ExhaustiveIndex, join_exhaustively
 from nearly.measures.number import Documents
-from nearly.measures.pair import Block, Joined, Nearness
-from nearly.measures.work import Workers
+from nearly.measures.pair import Block, Joined, Nearness, Packed
+from nearly.measures.tally import Tally
+from nearly.measures.work import ONE_THREAD, Workers
 from nearly.settings import Settings
 from nearly.tuning.banding import Banding
 from nearly.tuning.hashing import Hashing
 
-__all__ = ["Index", "Measure", "Signed", "Suspects", "Weighed", "exact_ratio"]
+__all__ = ["Index", "Measure", "Prober", "Signed", "Suspects", "Weighed", "exact_ratio"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +72,13 @@ class Index(Protocol):
         """
 
 
+class Prober(Protocol):
+    """The keys of some documents, which are looked for in the contents of any."""
+
+    def probe(self, documents: Documents, contents: pa.Array) -> tuple[Packed, int]:
+        """Candidates of one of these documents each, and how many pairs were met at all."""
+
+
 class Suspects(Protocol):
     """What may be in more documents than a measure allows; none of it is missed."""
 
@@ -85,21 +94,45 @@ class Measure(ABC):
 
     name: ClassVar[str]
     is_distance: ClassVar[bool] = False
+    #: Bytes of contents that are best compared together, where they fit; 0: a few documents at a
+    #: time, for which sets or the like are made first.
+    together: ClassVar[int] = 0
 
     # How it is hashed
 
     @property
-    @abstractmethod
-    def hashing(self) -> Hashing:
-        """How likely signatures agree, by closeness."""
+    def hashing(self) -> Hashing | None:
+        """How likely signatures agree, by closeness; None: it has no hash functions."""
+        return None
+
+    def hash_functions(self) -> Hashing:
+        """The same, for whatever cannot do without."""
+        if self.hashing is None:
+            raise SettingsError(
+                f"{self.name} has no hash functions: every pair is found by an exact join, and "
+                "there is nothing to tune. Leave method, bands and rows out"
+            )
+        return self.hashing
 
     @abstractmethod
     def weigh(self, contents: pa.Array) -> Weighed:
         """Sizes and digests of documents: all that an exact run needs."""
 
-    @abstractmethod
     def sign(self, contents: pa.Array, banding: Banding) -> Signed:
         """The same, with the keys of each band and sketches."""
+        raise NotImplementedError(f"{self.name} has no hash functions")
+
+    def prober(
+        self,
+        documents: Documents,
+        sizes: npt.NDArray[np.uint32],
+        keys: npt.NDArray[np.uint32],
+        banding: Banding,
+        threshold: Fraction,
+    ) -> Prober:
+        """What looks for the keys of these documents in whole others, where `hashing` says that
+        keys are drawn; others meet in buckets."""
+        raise NotImplementedError(f"documents meet in buckets by {self.name}")
 
     # How it is compared
 
@@ -119,14 +152,22 @@ class Measure(ABC):
         """Every pair in or between blocks that reaches the threshold, none missed."""
         yield from join_exhaustively(self, blocks, threshold, workers)
 
-    def join_across(self, one: Block, other: Block, threshold: Fraction) -> Iterator[Joined]:
+    def join_across(
+        self, one: Block, other: Block, threshold: Fraction, workers: Workers = ONE_THREAD
+    ) -> Iterator[Joined]:
         """Every pair of a document of one block and one of the other."""
-        yield from join_exhaustively(self, [lambda: one], threshold, others=other)
+        yield from join_exhaustively(self, [lambda: one], threshold, workers, others=other)
 
     @property
-    def most_to_join(self) -> int:
-        """Bytes of contents up to which joining is about as fast as hashing."""
-        return 2**20
+    def most_to_join(self) -> int | None:
+        """Bytes of contents up to which joining is about as fast as hashing; None: there is no
+        limit, for nothing is hashed."""
+        return None if self.hashing is None else 2**20
+
+    @property
+    def most_to_try(self) -> int:
+        """Bytes of contents up to which some are joined, to see whether all should be; 0: none."""
+        return 0
 
     def join_memory(
         self,
@@ -142,6 +183,13 @@ class Measure(ABC):
         """What searches for these documents among others; None finds whatever has anything in
         common."""
         return ExhaustiveIndex(self, documents, contents, threshold)
+
+    # What people read
+
+    @property
+    def compared(self) -> str:
+        """What documents were compared as, in a few words."""
+        return self.name
 
     # What a threshold means
 
@@ -187,6 +235,27 @@ class Measure(ABC):
         """Nearness as a user reads it."""
         return 0.0 - nearness if self.is_distance else nearness
 
+    #: Columns of a pair besides its value, for a measure that sees each document differently.
+    sides: ClassVar[tuple[str, ...]] = ()
+
+    def of_sides(
+        self,
+        nearness: Nearness,  # noqa: ARG002
+        sizes_a: npt.NDArray[np.uint32],  # noqa: ARG002
+        sizes_b: npt.NDArray[np.uint32],  # noqa: ARG002
+    ) -> tuple[Nearness, ...]:
+        """The values of these columns, by the sizes of both documents."""
+        return ()
+
+    # Which document of a cluster stays
+
+    #: The rule where none is given.
+    usual_keep: ClassVar[str] = "first"
+
+    def settings_to_dedup(self, settings: Settings) -> Settings:
+        """Settings with the clusters that this measure needs for removing documents."""
+        return settings
+
     # What the corpus decides
 
     @property
@@ -209,6 +278,13 @@ class Measure(ABC):
         """Whether nothing is left to count."""
         return True
 
+    #: Whether all that occurs is counted in one pass (`tally`), not what is suspected in a second.
+    counts_all: ClassVar[bool] = False
+
+    def tally(self, contents: pa.Array, tally: Tally) -> None:
+        """Count what is in these documents, too."""
+        raise NotImplementedError(f"{self.name} has nothing to count")
+
     def suspects(self) -> Suspects:
         """A new list, for some of the documents: what is frequent in all is so in some part."""
         raise NotImplementedError(f"{self.name} has nothing to count")
@@ -224,7 +300,7 @@ class Measure(ABC):
     def counted(
         self,
         suspects: npt.NDArray[np.uint64],  # noqa: ARG002
-        occurrences: npt.NDArray[np.int64],  # noqa: ARG002
+        occurrences: npt.NDArray[Any],  # noqa: ARG002
         documents: int,  # noqa: ARG002
     ) -> Self:
         """The measure with nothing left to count, by the occurrences in all documents."""

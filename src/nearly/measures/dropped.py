@@ -5,6 +5,7 @@ documents have is found in two passes, in memory that does not grow with the cor
 that may be, and perhaps some others; the next counts these exactly.
 """
 
+import hashlib
 from functools import lru_cache
 
 import numpy as np
@@ -15,7 +16,7 @@ from nearly.arrays import string_array
 from nearly.measures.shingle import shingle_sets
 from nearly.settings import TextSettings
 
-__all__ = ["Hashes", "dropped_shingles", "from_bytes", "to_bytes"]
+__all__ = ["Hashes", "digest", "dropped_shingles", "from_bytes", "to_bytes"]
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -33,6 +34,11 @@ def dropped_shingles(
         return None
     _, ignored = shingle_sets(string_array(text.templates), text, seed)
     return _kernels.HashIndex(np.union1d(ignored, from_bytes(common)))
+
+
+def digest(given: str | bytes) -> str:
+    """Stands for what is long."""
+    return hashlib.sha256(given if isinstance(given, bytes) else given.encode()).hexdigest()
 
 
 def to_bytes(hashes: Hashes) -> bytes:

@@ -47,6 +47,11 @@ class ItemJaccard(SetMeasure):
         return HASHING
 
     @property
+    def compared(self) -> str:
+        """Sets or bags."""
+        return "bags of items" if self.bag else "sets of items"
+
+    @property
     def most_to_join(self) -> int:
         """Half a million items are joined in a few hundredths of a second."""
         return 2**22

@@ -1,6 +1,5 @@
 """Jaccard similarity of sets of shingles: what two texts share out of what they have together."""
 
-import hashlib
 import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Self
@@ -12,7 +11,7 @@ import pyarrow as pa
 from nearly import _kernels
 from nearly.arrays import count_characters, spans, take_strings
 from nearly.measures.base import Signed, Suspects, Weighed, exact_ratio
-from nearly.measures.dropped import Hashes, dropped_shingles, from_bytes, to_bytes
+from nearly.measures.dropped import Hashes, digest, dropped_shingles, from_bytes, to_bytes
 from nearly.measures.normalisation import normalise
 from nearly.measures.set_measure import SetMeasure
 from nearly.measures.shingle import ShingleSets, auto_k, shingle_bags, shingle_sets
@@ -25,6 +24,8 @@ __all__ = ["Jaccard"]
 #: Bytes of text that are joined in a few hundredths of a second, as fast as they are hashed or
 #: nearly so. Runs of characters are shared by more strangers than runs of words.
 MOST_TO_JOIN: Final = {"char": 2**21, "word": 2**22}
+#: Bytes of text by words that are read before the first is signed, if they are signed at all.
+MOST_TO_TRY: Final = 2**26
 
 #: Runs of words are hardly shared by strangers; see `background`.
 HASHING: Final = {"char": MINHASH, "word": replace(MINHASH, pairs=background(0.02, 2e-5))}
@@ -63,6 +64,12 @@ class Jaccard(SetMeasure):
     def hashing(self) -> Hashing:
         """Two sets have the same minhash with a chance that is their similarity."""
         return HASHING[self.text.unit]
+
+    @property
+    def compared(self) -> str:
+        """Sets are not named, for they are usual."""
+        bags = "bags of " if self.bag else ""
+        return f"{bags}{self.text.unit} {self.text.k}-shingles"
 
     def weigh(self, contents: pa.LargeStringArray) -> Weighed:
         """The size of a document is its number of shingles, repeats included."""
@@ -132,6 +139,11 @@ class Jaccard(SetMeasure):
         return MOST_TO_JOIN[self.text.unit]
 
     @property
+    def most_to_try(self) -> int:
+        """Sets of runs of words; by characters the join is dearer, whatever the corpus."""
+        return MOST_TO_TRY if self.text.unit == "word" and not self.bag else 0
+
+    @property
     def _dropped(self) -> _kernels.HashIndex | None:
         return dropped_shingles(self.text, self.seed, self.too_common or b"")
 
@@ -189,9 +201,9 @@ class Jaccard(SetMeasure):
     def facts(self) -> dict[str, Any]:
         """What is dropped can be long: a digest stands for it."""
         plain = super().facts()
-        templates = "\0".join(map(_digest, self.text.templates))
-        plain["text"]["ignore"] = _digest(templates)
-        plain["too_common"] = None if self.too_common is None else _digest(self.too_common)
+        templates = "\0".join(map(digest, self.text.templates))
+        plain["text"]["ignore"] = digest(templates)
+        plain["too_common"] = None if self.too_common is None else digest(self.too_common)
         return plain
 
 
@@ -208,7 +220,3 @@ class _Suspects:
     def found(self) -> Hashes:
         """See `Suspects`."""
         return self._frequency.suspects()
-
-
-def _digest(given: str | bytes) -> str:
-    return hashlib.sha256(given if isinstance(given, bytes) else given.encode()).hexdigest()

@@ -1,12 +1,13 @@
 """Pairs of document numbers: packed in one word while they are candidates, columns later."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearly import _kernels
 from nearly.mapping import let_go
 from nearly.measures.number import Documents
 
@@ -16,8 +17,8 @@ __all__ = [
     "Nearness",
     "Packed",
     "Pairs",
+    "in_order",
     "join_pairs",
-    "order_of",
     "split_pairs",
 ]
 
@@ -87,21 +88,11 @@ def join_pairs(first: Documents, second: Documents) -> Packed:
     return low.astype(np.uint64) << np.uint64(32) | high
 
 
-def order_of(packed: Packed) -> npt.NDArray[np.intp]:
-    """The places of pairs in their order; no pair comes twice.
-
-    To sort numbers is several times faster than to sort their places: where a pair and its place
-    fit in one word, they are sorted together.
-    """
+def in_order(parts: Iterable[tuple[Packed, Nearness]]) -> Pairs:
+    """Packed pairs that come some at a time, as columns; there is one part at least."""
+    packed, nearness = _kernels.sort_pairs(*map(np.concatenate, zip(*parts, strict=True)))
     first, second = split_pairs(packed)
-    width = int(second.max(initial=0)).bit_length()  # the second is the greater one
-    places = len(packed).bit_length()
-    if 2 * width + places > 64:
-        return np.argsort(packed)
-    keys = first.astype(np.uint64) << np.uint64(width) | second
-    keys = keys << np.uint64(places) | np.arange(len(packed), dtype=np.uint64)
-    keys.sort()
-    return (keys & np.uint64((1 << places) - 1)).astype(np.intp)
+    return Pairs(first=first, second=second, nearness=nearness)
 
 
 def split_pairs(packed: Packed) -> tuple[Documents, Documents]:

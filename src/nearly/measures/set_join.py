@@ -1,11 +1,12 @@
 """From sets of shingles to every pair that reaches a threshold, none missed: the exact join.
 
-Documents come in blocks, which bounds the memory: two blocks are held at a time, and each block
-is loaded again for every earlier one whose sizes allow a pair. One block is the fast case.
+Documents come in blocks, which bounds the memory. Where there are several, the sets of all are put
+aside first, each made once; then some blocks at a time are indexed, and those behind them looked up
+there whose sizes allow a pair. One block is the fast case.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,17 +14,30 @@ import numpy as np
 import numpy.typing as npt
 
 from nearly import _kernels
+from nearly.mapping import let_go
 from nearly.measures.number import Documents
-from nearly.measures.pair import Joined, Nearness, Packed, join_pairs, split_pairs
-from nearly.measures.work import Workers
+from nearly.measures.pair import Joined, Nearness, join_pairs, split_pairs
+from nearly.measures.probe import Held, ProbedIndex, probe
+from nearly.measures.work import HeldColumn, Workers
 
-__all__ = ["SetBlock", "join", "join_across", "memory_of"]
+__all__ = [
+    "Least",
+    "Rarities",
+    "SetBlock",
+    "join",
+    "join_across",
+    "looked_up",
+    "memory_of",
+    "rarities_among",
+]
 
 Load = Callable[[], "SetBlock"]
 Rarities = npt.NDArray[np.uint8]
 
 FEWEST_CELL_BITS, MOST_CELL_BITS = 16, 24
-MOST_PAIRS = 2**18  # in one step; those of a document more may come with them
+#: Blocks that are indexed together; one more is looked up in their index at a time.
+INDEXED = 4
+LONGER = 5  # by how much the prefix of a document exceeds its share: see `EXTRA` in join.hpp
 SHINGLES_PER_CELL = 16  # fewer cells mean more wasted candidates, more cells more cache misses
 
 
@@ -35,75 +49,138 @@ class SetBlock:
     offsets: npt.NDArray[np.int64]
     hashes: npt.NDArray[np.uint64]
 
+    def part(self, start: int, stop: int) -> "SetBlock":
+        """The sets at these places, without a copy of them."""
+        offsets = self.offsets[start : stop + 1]
+        return SetBlock(
+            documents=self.documents[start:stop],
+            offsets=offsets - offsets[0],
+            hashes=self.hashes[offsets[0] : offsets[-1]],
+        )
 
-def join(blocks: Sequence[Load], threshold: Fraction, workers: Workers) -> Iterator[Joined]:
+    def sizes(self) -> tuple[int, int]:
+        """The extreme ones; both 0 where no set has a shingle."""
+        sizes = np.diff(self.offsets)
+        filled = sizes[sizes > 0]
+        return (int(filled.min()), int(filled.max())) if filled.size else (0, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Least:
+    """The least share that two sets have in common: of both together, or of the smaller one."""
+
+    share: Fraction
+    of_smaller: bool
+
+    @property
+    def told(self) -> tuple[int, int, bool]:
+        """As kernels take it."""
+        return self.share.numerator, self.share.denominator, self.of_smaller
+
+
+def join(blocks: Sequence[Load], least: Least, workers: Workers) -> Iterator[Joined]:
     """Every pair that reaches the threshold, once, in parts as they are found.
 
-    Each block is a function that loads it. SetBlocks of documents of like size save most of the
-    loading, for sizes that lie far apart exclude each other.
+    Each block is a function that loads it. Blocks of documents of like size save most of the
+    look-ups, for sizes that lie far apart exclude each other.
     """
-    rarities, sizes = _survey(blocks, workers)
-    for i, load in enumerate(blocks):
-        mine = load()
-        sets = _prepare(mine, rarities, threshold, workers)
-        yield from _probe(_kernels.JoinIndex(sets, within=True), sets, mine, mine, workers)
-        partners = [
-            j for j in range(i + 1, len(blocks)) if _can_pair(sizes[i], sizes[j], threshold)
-        ]
-        if not partners:
+    whole, ends, rarities = _gathered(blocks, workers)
+    sizes = [whole.part(*each).sizes() for each in itertools.pairwise(ends)]
+    for first in range(0, len(sizes), INDEXED):
+        last = min(first + INDEXED, len(sizes))
+        mine = whole.part(ends[first], ends[last])
+        sets = _prepare(mine, rarities, least, workers)
+        yield from looked_up(_kernels.JoinIndex(sets, within=True), sets, mine, mine, workers)
+        behind = [j for j in range(last, len(sizes)) if _can_pair(mine.sizes(), sizes[j], least)]
+        if not behind:
             continue
         index = _kernels.JoinIndex(sets, within=False)
-        for j in partners:
-            theirs = blocks[j]()
-            others = _prepare(theirs, rarities, threshold, workers)
-            yield from _probe(index, others, mine, theirs, workers)
+        for j in behind:
+            theirs = whole.part(ends[j], ends[j + 1])
+            others = _prepare(theirs, rarities, least, workers)
+            yield from looked_up(index, others, mine, theirs, workers)
 
 
 def join_across(
-    mine: SetBlock, theirs: SetBlock, threshold: Fraction, workers: Workers
+    mine: SetBlock, theirs: SetBlock, least: Least, workers: Workers
 ) -> Iterator[Joined]:
     """Every pair of a document of one block and one of the other that reaches the threshold."""
-    rarities, sizes = _survey([lambda: mine, lambda: theirs], workers)
-    if _can_pair(sizes[0], sizes[1], threshold):
-        index = _kernels.JoinIndex(_prepare(mine, rarities, threshold, workers), within=False)
-        others = _prepare(theirs, rarities, threshold, workers)
-        yield from _probe(index, others, mine, theirs, workers)
+    if not _can_pair(mine.sizes(), theirs.sizes(), least):
+        return
+    rarities = rarities_among([lambda: mine, lambda: theirs], workers)
+    index = _kernels.JoinIndex(_prepare(mine, rarities, least, workers), within=False)
+    others = _prepare(theirs, rarities, least, workers)
+    yield from looked_up(index, others, mine, theirs, workers)
 
 
-def memory_of(documents: int, shingles: int, threshold: Fraction, threads: int) -> int:
+def memory_of(documents: int, shingles: int, least: Least, threads: int) -> int:
     """The most bytes that one block takes, its hashes included and its pairs not."""
-    t = float(threshold)
-    in_prefixes = shingles * (1 - t) + documents  # eight bytes each, as much again in the index
+    t = float(least.share)
+    first = 1 if least.of_smaller else 1 - t  # the larger of two sets is looked up whole
+    in_prefixes = shingles * first + LONGER * documents  # 8 bytes each, and 4 in the index
     in_sketches = shingles * min(1 / t**2, 8) * 2 / 8 + 8 * documents
-    in_cells = (1 << _cell_bits(shingles)) * (17 + 4 * threads)
-    by_document = (48 + 4 * threads) * documents
-    return round(8 * shingles + 16 * in_prefixes + in_sketches + in_cells + by_document)
+    in_cells = _bytes_of_cells(_cell_bits(shingles), threads)
+    by_document = (48 + 5 * threads) * documents
+    return round(8 * shingles + 12 * in_prefixes + in_sketches + in_cells + by_document)
 
 
-def _survey(blocks: Sequence[Load], workers: Workers) -> tuple[Rarities, list[tuple[int, int]]]:
-    """How rare each cell of shingles is over all blocks, and the extreme sizes in each block."""
+def _gathered(blocks: Sequence[Load], workers: Workers) -> tuple[SetBlock, list[int], Rarities]:
+    """The sets of all blocks, where blocks begin and end among them, and how rare cells are."""
+    column = workers.column() if len(blocks) > 1 else HeldColumn()
+    documents, sizes = [], [np.zeros(1, np.int64)]
     counts = np.empty(0, np.uint64)
-    sizes = []
     for load in blocks:
         block = load()
         if not counts.size:
-            counts = np.zeros(1 << _cell_bits(len(block.hashes) * len(blocks)), np.uint64)
-        for part in _count_cells(block.hashes, counts.size.bit_length() - 1, workers):
-            counts += part
-        of_block = np.diff(block.offsets)
-        filled = of_block[of_block > 0]
-        sizes.append((int(filled.min()), int(filled.max())) if filled.size else (0, 0))
-    capped = np.minimum(counts, np.iinfo(np.uint32).max).astype(np.uint32)
-    return _kernels.cell_rarities(capped), sizes
+            counts = _no_cells(len(block.hashes) * len(blocks), workers)
+        _count_cells(block.hashes, counts, workers)
+        documents.append(block.documents)
+        sizes.append(np.diff(block.offsets))
+        column.append(block.hashes)
+    whole = SetBlock(
+        documents=np.concatenate(documents),
+        offsets=np.cumsum(np.concatenate(sizes)),
+        hashes=column.shown(),
+    )
+    ends = np.cumsum([0, *map(len, documents)]).tolist()
+    return whole, ends, _rarities(counts)
+
+
+def rarities_among(blocks: Sequence[Callable[[], SetBlock]], workers: Workers) -> Rarities:
+    """How rare each cell of shingles is over all blocks."""
+    counts = np.empty(0, np.uint64)
+    for load in blocks:
+        block = load()
+        if not counts.size:
+            counts = _no_cells(len(block.hashes) * len(blocks), workers)
+        _count_cells(block.hashes, counts, workers)
+    return _rarities(counts)
+
+
+def _no_cells(shingles: int, workers: Workers) -> npt.NDArray[np.uint64]:
+    """A count for each cell; a quarter of the room is for cells."""
+    bits = _cell_bits(shingles)
+    while bits > FEWEST_CELL_BITS and _bytes_of_cells(bits, workers.threads) > workers.room // 4:
+        bits -= 1
+    return np.zeros(1 << bits, np.uint64)
 
 
 def _count_cells(
-    hashes: npt.NDArray[np.uint64], bits: int, workers: Workers
-) -> Iterable[npt.NDArray[np.uint32]]:
-    return workers.map(
-        lambda part: _kernels.count_cells(hashes[slice(*part)], bits),
-        workers.split(len(hashes), per_thread=1),
-    )
+    hashes: npt.NDArray[np.uint64], counts: npt.NDArray[np.uint64], workers: Workers
+) -> None:
+    bits = counts.size.bit_length() - 1
+    parts = workers.split(len(hashes), per_thread=1)
+    for part in workers.map(lambda p: _kernels.count_cells(hashes[slice(*p)], bits), parts):
+        counts += part
+
+
+def _rarities(counts: npt.NDArray[np.uint64]) -> Rarities:
+    np.minimum(counts, np.iinfo(np.uint32).max, out=counts)
+    return _kernels.cell_rarities(counts.astype(np.uint32))
+
+
+def _bytes_of_cells(bits: int, threads: int) -> int:
+    return (17 + 4 * threads) << bits
 
 
 def _cell_bits(shingles: int) -> int:
@@ -111,48 +188,38 @@ def _cell_bits(shingles: int) -> int:
     return min(max(bits, FEWEST_CELL_BITS), MOST_CELL_BITS)
 
 
-def _can_pair(mine: tuple[int, int], theirs: tuple[int, int], threshold: Fraction) -> bool:
+def _can_pair(mine: tuple[int, int], theirs: tuple[int, int], least: Least) -> bool:
     """Whether any size in one range is near enough to one in the other; no set is 0 large."""
     if not mine[1] or not theirs[1]:
         return False
-    return theirs[0] * threshold <= mine[1] and mine[0] * threshold <= theirs[1]
+    if least.of_smaller:
+        return True
+    return theirs[0] * least.share <= mine[1] and mine[0] * least.share <= theirs[1]
 
 
 def _prepare(
-    block: SetBlock, rarities: Rarities, threshold: Fraction, workers: Workers
+    block: SetBlock, rarities: Rarities, least: Least, workers: Workers
 ) -> _kernels.JoinSets:
-    sets = _kernels.JoinSets(
-        block.offsets, block.hashes, rarities, threshold.numerator, threshold.denominator
-    )
+    sets = _kernels.JoinSets(block.offsets, block.hashes, rarities, *least.told)
     for _ in workers.map(lambda part: sets.prepare(*part), workers.split(len(sets))):
-        pass
+        let_go()
     return sets
 
 
-def _probe(
-    index: _kernels.JoinIndex,
-    sets: _kernels.JoinSets,
+def looked_up(
+    index: ProbedIndex[Held, Nearness],
+    sets: Held,
     indexed: SetBlock,
     probed: SetBlock,
     workers: Workers,
 ) -> Iterator[Joined]:
-    """Looks up the sets of `probed`; the largest come first, for they take the longest.
-
-    A part that has many pairs is done in several steps.
-    """
-    parts = deque(reversed(workers.split(len(sets))))
-
-    def of_part(part: tuple[int, int]) -> tuple[Packed, Nearness, int, int, tuple[int, int]]:
-        pairs, similarities, met, verified, reached = index.probe(sets, *part, MOST_PAIRS)
-        return pairs, similarities, met, verified, (reached, part[1])
-
-    for pairs, similarities, met, verified, rest in workers.map_growing(of_part, parts):
-        if rest[0] < rest[1]:
-            parts.append(rest)
-        first, second = split_pairs(pairs)
+    """The pairs of indexed sets and these, by the numbers of their documents."""
+    for found in probe(index, sets, workers):
+        first, second = split_pairs(found.pairs)
         yield Joined(
             pairs=join_pairs(indexed.documents[first], probed.documents[second]),
-            nearness=similarities,
-            meetings=met,
-            verified=verified,
+            nearness=found.values,
+            meetings=found.met,
+            verified=found.verified,
         )
+        let_go()

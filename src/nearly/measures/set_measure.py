@@ -1,4 +1,4 @@
-"""What measures of sets share: documents are sets of hashes, and Jaccard similarity compares them.
+"""What measures of sets share: documents are sets of hashes, compared by what they share.
 
 A threshold is compared as a ratio of whole numbers, so that a pair that lies on it exactly is
 never lost to rounding.
@@ -7,7 +7,8 @@ never lost to rounding.
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from nearly.measures import set_join
 from nearly.measures.base import Index, Measure, Signed, Weighed
 from nearly.measures.number import Documents
 from nearly.measures.pair import Block, Joined, Nearness
-from nearly.measures.set_join import SetBlock
+from nearly.measures.set_join import Least, SetBlock
 from nearly.measures.work import ONE_THREAD, Workers
 from nearly.settings import Scheme
 from nearly.tuning.banding import Banding
@@ -30,7 +31,13 @@ Sets = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
 
 
 class SetMeasure(Measure):
-    """Jaccard similarity of sets of hashes, whatever the sets are made of."""
+    """Similarity of sets of hashes, whatever the sets are made of.
+
+    What two sets share is taken out of what they have together (Jaccard similarity) or, with
+    `of_smaller`, out of the smaller one.
+    """
+
+    of_smaller: ClassVar[bool] = False
 
     seed: int
     scheme: Scheme
@@ -59,8 +66,14 @@ class SetMeasure(Measure):
         self, contents: pa.Array, first: Documents, second: Documents, threshold: Fraction | None
     ) -> Nearness:
         """Whole sets, in whole numbers; each document's set is made once."""
-        offsets, hashes = self.sets(contents)
-        found = _kernels.similarities(offsets, hashes, first, second, *_ratio(threshold))
+        return self.compare_sets(self.sets(contents), first, second, threshold)
+
+    def compare_sets(
+        self, sets: Sets, first: Documents, second: Documents, threshold: Fraction | None
+    ) -> Nearness:
+        """The same of sets that were made before."""
+        offsets, hashes = sets
+        found = _kernels.similarities(offsets, hashes, first, second, *self._ratio(threshold))
         found[found < 0] = np.nan
         return found
 
@@ -69,14 +82,14 @@ class SetMeasure(Measure):
     ) -> Iterator[Joined]:
         """By rare members: see `set_join`."""
         loads = [partial(self._load, load, workers) for load in blocks]
-        # Blocks are asked for more than once; where all fits in one, it is made once.
-        kept = [cache(load) for load in loads] if len(loads) == 1 else loads
-        return set_join.join(kept, threshold, workers)
+        return set_join.join(loads, self._least(threshold), workers)
 
-    def join_across(self, one: Block, other: Block, threshold: Fraction) -> Iterator[Joined]:
+    def join_across(
+        self, one: Block, other: Block, threshold: Fraction, workers: Workers = ONE_THREAD
+    ) -> Iterator[Joined]:
         """By rare members, too."""
-        mine, theirs = (self._set_block(block, ONE_THREAD) for block in (one, other))
-        return set_join.join_across(mine, theirs, threshold, ONE_THREAD)
+        mine, theirs = (self._set_block(block, workers) for block in (one, other))
+        return set_join.join_across(mine, theirs, self._least(threshold), workers)
 
     def _load(self, load: Callable[[], Block], workers: Workers) -> SetBlock:
         return self._set_block(load(), workers)
@@ -86,21 +99,32 @@ class SetMeasure(Measure):
         def of_part(part: tuple[int, int]) -> Sets:
             return self.sets(block.read(*part), in_order=True)
 
-        parts = list(workers.map(of_part, workers.split(len(block.documents), per_thread=4)))
-        sizes = [np.diff(offsets) for offsets, _ in parts]
+        sizes = [np.zeros(1, np.int64)]
+        hashes = np.empty(0, np.uint64)
+        for offsets, more in workers.map(of_part, workers.split(len(block.documents), 4)):
+            sizes.append(np.diff(offsets))
+            start = len(hashes)
+            # Grows in place: to hold all parts and then join them takes twice the memory.
+            hashes.resize(start + len(more), refcheck=False)
+            hashes[start:] = more
         return SetBlock(
-            documents=block.documents,
-            offsets=np.cumsum(np.concatenate([np.zeros(1, np.int64), *sizes])),
-            hashes=np.concatenate([np.empty(0, np.uint64), *(hashes for _, hashes in parts)]),
+            documents=block.documents, offsets=np.cumsum(np.concatenate(sizes)), hashes=hashes
         )
 
     def join_memory(self, documents: int, size: int, threshold: Fraction, threads: int) -> int:
         """See `set_join`."""
-        return set_join.memory_of(documents, size, threshold, threads)
+        return set_join.memory_of(documents, size, self._least(threshold), threads)
+
+    def _least(self, threshold: Fraction) -> Least:
+        return Least(share=threshold, of_smaller=self.of_smaller)
+
+    def _ratio(self, threshold: Fraction | None) -> tuple[int, int, bool]:
+        return self._least(threshold or Fraction(0)).told
 
     def index(self, documents: Documents, contents: pa.Array, threshold: Fraction | None) -> Index:
         """An inverted index of the members that the fewest others share."""
-        sought = _kernels.SoughtIndex(documents, *self.sets(contents), *_ratio(threshold))
+        offsets, hashes = self.sets(contents)
+        sought = _kernels.SoughtIndex(documents, offsets, hashes, *self._ratio(threshold))
         return _SetIndex(self, sought)
 
 
@@ -120,7 +144,3 @@ class _SetIndex:
         """See `Index`; in whole numbers."""
         sets = self._measure.sets(contents)
         return self._sought.count_by_similarity(documents, *sets, bins)
-
-
-def _ratio(threshold: Fraction | None) -> tuple[int, int]:
-    return (0, 1) if threshold is None else (threshold.numerator, threshold.denominator)

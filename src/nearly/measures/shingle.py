@@ -6,6 +6,8 @@ touched, whether two documents can be similar enough. docs/signatures.md states 
 bit by bit.
 """
 
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -15,7 +17,18 @@ from nearly.arrays import spans
 from nearly.measures.normalisation import normalise
 from nearly.settings import Scheme, TextSettings
 
-__all__ = ["ShingleSets", "auto_k", "shingle_bags", "shingle_sets", "signatures"]
+__all__ = [
+    "SIGNATURE_VERSION",
+    "ShingleSets",
+    "auto_k",
+    "shingle_bags",
+    "shingle_sets",
+    "signatures",
+]
+
+#: Of docs/signatures.md: what is signed by one version cannot be compared with what another signed.
+SIGNATURE_VERSION: Final = 2
+
 
 #: Where each document's hashes begin, and the hashes, each once.
 ShingleSets = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]

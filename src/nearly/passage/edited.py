@@ -1,21 +1,21 @@
 """Edited passages: pairs of documents that share rare words in a row, aligned.
 
-What the kernel does is said in `alignment.hpp`. The numbers here were tuned by cross-validation on
-the training part of PAN 2013's text alignment; bench/passages.py measures them.
+What the kernel does is said in `alignment.hpp`. The numbers here were tuned on the training part of
+PAN 2013's text alignment; bench/passages.py measures them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from nearly import _kernels
-from nearly.measures.stop_word import ENGLISH
+from nearly.passage.found import Found, found_of
+from nearly.passage.rarity import Spelt, StemCounts
 from nearly.passage.unit import Hashes, Numbers, Units
 from nearly.settings import Stems
 
@@ -25,13 +25,6 @@ __all__ = ["aligned", "worth_aligning"]
 GRAM: Final = 3
 MOST_DOCUMENTS: Final = 8
 LEAST_SHARED: Final = 5
-
-#: Rarity: minus the logarithm of a stem's share of all words, from BASE to CAP; 0 where its share
-#: is above FREQUENT. A small corpus is taken for one of FEWEST words.
-BASE: Final = 4.0
-CAP: Final = 10.0
-FREQUENT: Final = 0.004
-FEWEST: Final = 20_000
 
 ALIGNMENT: Final[dict[str, Any]] = {
     "most_meetings": 2,
@@ -48,86 +41,67 @@ ALIGNMENT: Final[dict[str, Any]] = {
     "snap": 40,
 }
 
+#: The part of both sides that verbatim runs must cover to say where a passage begins and ends.
+LEAST_VERBATIM: Final = 0.7
+
+#: Words that are not worth several parts.
+_FEW: Final = 1_000_000
 #: Pairs that a thread aligns at a time.
 _SLICE: Final = 500
 
 
 def worth_aligning(
-    units: Units, groups: Numbers, sides: Numbers, *, one_sided: bool
+    units: Units, groups: Numbers, sides: Numbers, *, one_sided: bool, threads: int
 ) -> npt.NDArray[np.uint32]:
     """Pairs of documents that share enough rare runs of words: two columns."""
-    pairs = _kernels.rare_pairs(
-        units.offsets,
-        units.hashes,
-        groups,
-        sides,
-        one_sided,
-        GRAM,
-        MOST_DOCUMENTS,
-        LEAST_SHARED,
-    )
+    corpus = (units.offsets, units.hashes, groups, sides, one_sided)
+    parts = threads if len(units.hashes) > _FEW else 1
+
+    def work(part: int) -> tuple[Hashes, Numbers]:
+        return _kernels.rare_pairs(*corpus, GRAM, MOST_DOCUMENTS, part, parts)
+
+    with ThreadPoolExecutor(threads) as pool:
+        pairs = _summed(list(pool.map(work, range(parts))))
     return np.stack([pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF)], 1).astype(np.uint32)
 
 
-def aligned(
-    units: Units, pairs: npt.NDArray[np.uint32], stems: Stems, threads: int
-) -> npt.NDArray[np.uint32]:
-    """Passages of these pairs: number of the pair, first word and end in a, and in b."""
-    names, frequent = _stemmed(units.dictionary, stems)
-    order = np.array(sorted(names), np.uint64)
-    numbers = np.array([names[key] for key in order.tolist()], np.uint32)
-    stem = _looked_up(units.hashes, order, numbers)
-    rarity = _rarities(stem, frequent)
-    settings = _kernels.Alignment(**ALIGNMENT)
+def _summed(parts: Sequence[tuple[Hashes, Numbers]]) -> Hashes:
+    """The pairs that share enough over all parts."""
+    pairs, numbers = np.unique(np.concatenate([pairs for pairs, _ in parts]), return_inverse=True)
+    shared = np.bincount(numbers, np.concatenate([counts for _, counts in parts]), len(pairs))
+    return pairs[shared >= LEAST_SHARED]
 
-    def work(start: int) -> npt.NDArray[np.uint32]:
-        piece = pairs[start : start + _SLICE]
-        a, b = (np.ascontiguousarray(piece[:, side]) for side in (0, 1))
-        found, _ = _kernels.align(
-            units.offsets, stem, rarity, units.starts, units.ends, units.begins, a, b, settings
-        )
-        found[:, 0] += np.uint32(start)
-        return found
+
+def aligned(
+    units: Units,
+    pairs: npt.NDArray[np.uint32],
+    stems: Stems,
+    threads: int,
+    counted: int | StemCounts | None = None,
+) -> Found:
+    """Passages of these pairs; how rare a word is, only the first `counted` documents say."""
+    spelt = Spelt.of(units, stems)
+    if not isinstance(counted, StemCounts):
+        first_side = int(units.offsets[-1 if counted is None else counted])
+        counted = spelt.counted(first_side, threads)
+    stem, rarity = spelt.weighed(counted, threads)
+    settings = _kernels.Alignment(**ALIGNMENT)
+    pairs = pairs[np.argsort(_longer(units, pairs), kind="stable")]
+
+    def work(start: int) -> Found:
+        a, b = (np.ascontiguousarray(side) for side in pairs[start : start + _SLICE].T)
+        words = (units.offsets, units.hashes, stem, rarity, units.starts, units.ends, units.begins)
+        found, likeness, verbatim = _kernels.align(*words, a, b, settings, LEAST_VERBATIM)
+        both = (a[found[:, 0]], b[found[:, 0]])
+        return found_of(units, both, found[:, 1:], likeness, verbatim.astype(bool))
 
     with ThreadPoolExecutor(threads) as pool:
-        parts = list(pool.map(work, range(0, len(pairs), _SLICE)))
-    return np.concatenate(parts) if parts else np.empty((0, 5), np.uint32)
+        return Found.joined(list(pool.map(work, range(0, max(1, len(pairs)), _SLICE))))
 
 
-def _stemmed(dictionary: Mapping[int, str], stems: Stems) -> tuple[dict[int, int], list[int]]:
-    """The number of each word's stem, from 1 on; and the numbers of those that say nothing."""
-    words = list(dictionary.values())
-    roots = _stemmer().stemWords(words) if stems == "english" else words
-    numbers: dict[str, int] = {}
-    named = {
-        key: numbers.setdefault(root, len(numbers) + 1)
-        for key, root in zip(dictionary, roots, strict=True)
-    }
-    empty = set(ENGLISH)
-    return named, [numbers[r] for w, r in zip(words, roots, strict=True) if w in empty]
-
-
-@cache
-def _stemmer() -> Any:
-    import snowballstemmer
-
-    return snowballstemmer.stemmer("english")
-
-
-def _looked_up(hashes: Hashes, keys: Hashes, numbers: Numbers) -> Numbers:
-    """The number of each unit's stem; a hole has one of its own."""
-    alone = np.arange(len(hashes), dtype=np.uint32) + np.uint32(2**30)
-    if not len(keys):
-        return alone
-    places = np.minimum(np.searchsorted(keys, hashes), len(keys) - 1)
-    return np.where(keys[places] == hashes, numbers[places], alone)
-
-
-def _rarities(stem: Numbers, frequent: list[int]) -> npt.NDArray[np.float32]:
-    known = stem < 2**30
-    counts = np.bincount(stem[known], minlength=max(frequent, default=0) + 1)
-    share = np.maximum(counts, 1) / max(len(stem), FEWEST)
-    rarity = np.clip(np.minimum(CAP, -np.log(share)) - BASE, 0, None)
-    rarity[share >= FREQUENT] = 0
-    rarity[frequent] = 0
-    return np.where(known, rarity[np.where(known, stem, 0)], 0).astype(np.float32)
+def _longer(units: Units, pairs: npt.NDArray[np.uint32]) -> Numbers:
+    """The longer document of each pair: the kernel looks into it once for pairs in a row."""
+    a, b = pairs.T
+    sizes = np.diff(units.offsets)
+    longer: Numbers = np.where(sizes[a] >= sizes[b], a, b)
+    return longer

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,77 +10,92 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearly.arrays import take_strings
 from nearly.passage.edited import aligned, worth_aligning
-from nearly.passage.hole import SPAN, common_grams, grams_of, with_holes
-from nearly.passage.unit import Numbers, Units, cut
-from nearly.passage.verbatim import shared_runs
-from nearly.settings import PassageSettings
+from nearly.passage.found import Found, Places, found_of, merged
+from nearly.passage.hole import SPAN, LeftOut, common_grams, units_of, with_holes
+from nearly.passage.near import Candidates, near_runs
+from nearly.passage.rarity import StemCounts
+from nearly.passage.unit import Hashes, Numbers, Units, cut
+from nearly.passage.verbatim import Crowded, shared_runs
+from nearly.settings import PassageSettings, Unit
 
-__all__ = ["Corpus", "Passage", "Place", "align_pairs", "search"]
+__all__ = ["Corpus", "align_pairs", "compare_pairs", "complete", "cut_both", "search"]
 
-#: The part of both sides that verbatim runs must cover to say where a passage begins and ends.
-VERBATIM: Final = 0.7
+_NONE: Final = np.empty(0, np.uint64)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Corpus:
-    """The texts, who belongs together, and on which side each stands."""
+    """The texts, who belongs together, and on which side each stands: the first side first."""
 
     texts: pa.LargeStringArray
     groups: Numbers
     sides: Numbers
     one_sided: bool
-    ignored: pa.LargeStringArray
+    left_out: LeftOut
+    numbers: npt.NDArray[np.int64]  # of the documents among all
+
+    @property
+    def first(self) -> int:
+        """How many documents the first side has."""
+        return int(np.count_nonzero(self.sides == 0)) if self.one_sided else len(self.sides)
 
 
-@dataclass(frozen=True, order=True)
-class Passage:
-    """Characters [start, end) of two documents; `length` counts units of the first."""
-
-    a: int
-    b: int
-    start_a: int
-    end_a: int
-    start_b: int
-    end_b: int
-    length: int
-    likeness: float
-    kind: str
-
-
-@dataclass(frozen=True, order=True)
-class Place:
-    """Characters [start, end) of a document that belong to one repeated passage."""
-
-    passage: int
-    document: int
-    start: int
-    end: int
-
-
-Span = tuple[int, int, int, int]  # units: from and to in a, from and to in b
-
-
-def search(
-    corpus: Corpus, settings: PassageSettings, threads: int
-) -> tuple[list[Passage], list[Place]]:
+def search(corpus: Corpus, settings: PassageSettings, threads: int) -> tuple[Found, Places]:
     """All passages that two documents share, and the places of those that many share."""
-    units = _cut(corpus, settings)
-    who = (corpus.groups, corpus.sides)
-    runs, places = shared_runs(
-        units, *who, one_sided=corpus.one_sided, least=settings.shortest, crowd=settings.crowd
-    )
-    found = _verbatim(units, runs)
-    if not settings.verbatim:
-        words = units if settings.unit == "word" else _cut(corpus, settings, unit="word")
-        pairs = worth_aligning(words, *who, one_sided=corpus.one_sided)
-        found = _merged(found, _edited(corpus, words, pairs, settings, threads))
-    repeated = [
-        Place(passage, document, int(units.starts[first]), int(units.ends[last - 1]))
-        for passage, document, first, last in _in_text(units, places)
-    ]
-    return sorted(found), sorted(repeated)
+    units, words = cut_both(corpus.texts, corpus.left_out, settings, threads, corpus.numbers)
+    return complete(corpus, units, words, None, settings, threads)
+
+
+def complete(
+    corpus: Corpus,
+    units: Units,
+    words: Units,
+    candidates: Candidates | None,
+    settings: PassageSettings,
+    threads: int,
+) -> tuple[Found, Places]:
+    """The same, of units; and with candidates for edited passages, if these are known."""
+    with ThreadPoolExecutor(threads) as pool:
+        finding = pool.submit(_runs, units, corpus, settings)
+        if not settings.verbatim:
+            candidates = candidates or _candidates(words, corpus, settings, threads)
+        runs, crowded = finding.result()
+    found = _with_edited(runs, words, candidates, settings, corpus.first, threads)
+    return found, crowded.spread(settings.shortest)
+
+
+def compare_pairs(
+    corpus: Corpus,
+    pairs: npt.NDArray[np.uint64],
+    candidates: Candidates | None,
+    frequent: Hashes,
+    stems: StemCounts,
+    settings: PassageSettings,
+) -> Found:
+    """The passages of given pairs, where it is known what is frequent among all documents."""
+    units, words = cut_both(corpus.texts, corpus.left_out, settings, 1, corpus.numbers)
+    runs, _ = _runs(units, corpus, settings, frequent)
+    wanted = runs.taken(np.isin(runs.pairs.astype(np.uint64), pairs))
+    return _with_edited(wanted, words, candidates, settings, stems, 1)
+
+
+def _with_edited(
+    runs: Found,
+    words: Units,
+    candidates: Candidates | None,
+    settings: PassageSettings,
+    counted: int | StemCounts,
+    threads: int,
+) -> Found:
+    """The same, and what was found of candidates; in order."""
+    if candidates is None:
+        return runs.in_order()
+    edited = aligned(words, candidates.pairs, settings.stems, threads, counted)
+    if len(candidates.near):
+        near = _found(words, candidates.near, candidates.likeness, is_verbatim=False)
+        edited = merged(near, edited)
+    return merged(runs, edited)
 
 
 def align_pairs(
@@ -89,149 +103,76 @@ def align_pairs(
     pairs: npt.NDArray[np.uint32],
     settings: PassageSettings,
     threads: int,
-) -> list[Passage]:
+) -> Found:
     """The edited and verbatim passages of given pairs of documents."""
-    everyone = np.arange(len(texts), dtype=np.uint32)
-    corpus = Corpus(
-        texts=texts, groups=everyone, sides=everyone, one_sided=False, ignored=texts.slice(0, 0)
-    )
-    return sorted(_edited(corpus, _cut(corpus, settings, unit="word"), pairs, settings, threads))
+    words = cut(texts, settings, unit="word", threads=threads)
+    return aligned(words, pairs, settings.stems, threads).in_order()
 
 
-def _cut(corpus: Corpus, settings: PassageSettings, unit: str | None = None) -> Units:
-    unit = unit or settings.unit
-    units = cut(corpus.texts, settings, unit=unit)  # type: ignore[arg-type]
-    span = SPAN[unit]
-    if settings.common is not None:
-        units = with_holes(units, common_grams(units, span, settings.common), span)
-    if len(corpus.ignored):
-        ignored = cut(corpus.ignored, settings, unit=unit)  # type: ignore[arg-type]
-        units = with_holes(units, grams_of(ignored, span), span)
-    return units
-
-
-def _verbatim(units: Units, runs: npt.NDArray[np.uint32]) -> list[Passage]:
-    found = []
-    for a, b, i, j, length in runs.tolist():
-        x, y = int(units.offsets[a]) + i, int(units.offsets[b]) + j
-        places = _characters(units, (x, x + length, y, y + length))
-        found.append(Passage(a, b, *places, length, 1.0, "verbatim"))
-    return found
-
-
-def _characters(units: Units, span: Span) -> Span:
-    a, a_end, b, b_end = span
-    return (
-        int(units.starts[a]),
-        int(units.ends[a_end - 1]),
-        int(units.starts[b]),
-        int(units.ends[b_end - 1]),
-    )
-
-
-def _in_text(units: Units, places: npt.NDArray[np.uint32]) -> Iterable[Sequence[int]]:
-    for passage, document, start, end in places.tolist():
-        first = int(units.offsets[document])
-        yield passage, document, first + start, first + end
-
-
-def _edited(
-    corpus: Corpus,
-    words: Units,
-    pairs: npt.NDArray[np.uint32],
+def cut_both(
+    texts: pa.LargeStringArray,
+    left_out: LeftOut,
     settings: PassageSettings,
     threads: int,
-) -> list[Passage]:
-    if not len(pairs):
-        return []
-    named = _with_dictionary(corpus, words, pairs, settings)
-    found = []
-    for pair, a, a_end, b, b_end in aligned(named, pairs, settings.stems, threads).tolist():
-        one, other = (int(number) for number in pairs[pair])
-        x, y = int(words.offsets[one]), int(words.offsets[other])
-        span = _by_runs(words, (x + a, x + a_end, y + b, y + b_end))
-        likeness, kind = _likeness(words, span)
-        length = span[1] - span[0]
-        found.append(Passage(one, other, *_characters(words, span), length, likeness, kind))
-    return found
+    numbers: npt.NDArray[np.integer],
+) -> tuple[Units, Units]:
+    """The units that runs consist of, and the words that edited passages consist of."""
+    both = [_cut(texts, left_out, settings, threads, numbers, unit) for unit in units_of(settings)]
+    return both[0], both[-1]
 
 
-def _with_dictionary(
-    corpus: Corpus, words: Units, pairs: npt.NDArray[np.uint32], settings: PassageSettings
+def _cut(
+    texts: pa.LargeStringArray,
+    left_out: LeftOut,
+    settings: PassageSettings,
+    threads: int,
+    numbers: npt.NDArray[np.integer],
+    unit: Unit,
 ) -> Units:
-    """The same words with their spelling: only documents of some pair are looked into for it."""
-    from dataclasses import replace
+    units = cut(texts, settings, unit=unit, threads=threads)
+    grams = left_out.get(unit, _NONE)
+    if settings.common is not None:
+        grams = np.union1d(grams, common_grams(units, SPAN[unit], settings.common))
+    return with_holes(units, grams, SPAN[unit], numbers) if len(grams) else units
 
-    some = take_strings(corpus.texts, np.unique(pairs))
-    spelled = cut(some, settings, unit="word", collects=True)
-    return replace(words, dictionary=spelled.dictionary)
 
-
-def _by_runs(words: Units, span: Span) -> Span:
-    """From where the verbatim runs of a passage begin to where they end, if they are most of it."""
-    a, a_end, b, b_end = span
-    blocks = _runs(words.hashes[a:a_end], words.hashes[b:b_end])
-    shared = sum(length for _, _, length in blocks)
-    if shared < VERBATIM * max(a_end - a, b_end - b):
-        return span
-    return (
-        a + min(i for i, _, _ in blocks),
-        a + max(i + n for i, _, n in blocks),
-        b + min(j for _, j, _ in blocks),
-        b + max(j + n for _, j, n in blocks),
+def _candidates(
+    words: Units, corpus: Corpus, settings: PassageSettings, threads: int
+) -> Candidates:
+    pairs = worth_aligning(
+        words, corpus.groups, corpus.sides, one_sided=corpus.one_sided, threads=threads
     )
+    if not corpus.one_sided:
+        return Candidates.of_pairs(pairs)
+    runs = near_runs(words.part(0, corpus.first), settings)
+    near, likeness = runs.find(*words.part(corpus.first, len(corpus.sides)), corpus.first)
+    candidates = Candidates(pairs=pairs, near=near, likeness=likeness)
+    return candidates.of_different(corpus.groups)
 
 
-#: Words of a run that is no chance.
-LEAST_RUN: Final = 5
+def _runs(
+    units: Units, corpus: Corpus, settings: PassageSettings, known: Hashes | None = None
+) -> tuple[Found, Crowded]:
+    runs, crowded = shared_runs(
+        units,
+        corpus.groups,
+        corpus.sides,
+        one_sided=corpus.one_sided,
+        least=settings.shortest,
+        crowd=settings.crowd,
+        known=known,
+    )
+    return _found(units, runs, np.ones(len(runs)), is_verbatim=True), crowded
 
 
-def _runs(a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]) -> list[tuple[int, int, int]]:
-    """Runs of at least LEAST_RUN words that begin with words of b's that stand there once."""
-    firsts: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
-    x, y = a.tolist(), b.tolist()
-    for j in range(len(y) - LEAST_RUN + 1):
-        firsts[tuple(y[j : j + LEAST_RUN])].append(j)
-    found, i = [], 0
-    while i + LEAST_RUN <= len(x):
-        places = firsts.get(tuple(x[i : i + LEAST_RUN]), [])
-        if len(places) != 1:
-            i += 1
-            continue
-        j, n = places[0], LEAST_RUN
-        while i + n < len(x) and j + n < len(y) and x[i + n] == y[j + n]:
-            n += 1
-        found.append((i, j, n))
-        i += n
-    return found
-
-
-def _likeness(words: Units, span: Span) -> tuple[float, str]:
-    """Shared words among all words of both sides, each as often as it stands there."""
-    a, a_end, b, b_end = span
-    one, other = words.hashes[a:a_end], words.hashes[b:b_end]
-    if np.array_equal(one, other):
-        return 1.0, "verbatim"
-    names, counts = np.unique(one, return_counts=True)
-    others, more = np.unique(other, return_counts=True)
-    _, x, y = np.intersect1d(names, others, return_indices=True)
-    shared = int(np.minimum(counts[x], more[y]).sum())
-    return 2 * shared / (len(one) + len(other)), "edited"
-
-
-def _merged(runs: list[Passage], aligned: list[Passage]) -> list[Passage]:
-    """All aligned passages, and the runs that lie in none of them on both sides."""
-    by_pair: defaultdict[tuple[int, int], list[Passage]] = defaultdict(list)
-    for each in aligned:
-        by_pair[each.a, each.b].append(each)
-    rest = [
-        run
-        for run in runs
-        if not any(_lies_in(run, each) for each in by_pair.get((run.a, run.b), ()))
-    ]
-    return aligned + rest
-
-
-def _lies_in(run: Passage, other: Passage) -> bool:
-    inside_a = other.start_a <= run.start_a and run.end_a <= other.end_a
-    return inside_a and other.start_b <= run.start_b and run.end_b <= other.end_b
+def _found(
+    units: Units,
+    runs: npt.NDArray[np.uint32],
+    likeness: npt.NDArray[np.float64],
+    *,
+    is_verbatim: bool,
+) -> Found:
+    """Runs: both documents, where it begins in them, how long it is."""
+    a, b, i, j, length = runs.T
+    spans = np.stack([i, i + length, j, j + length], 1)
+    return found_of(units, (a, b), spans, likeness, np.full(len(runs), is_verbatim))

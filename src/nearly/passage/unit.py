@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Literal
+from itertools import pairwise
+from typing import Final, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import _kernels
-from nearly.arrays import spans
+from nearly.arrays import spans, take_strings
 from nearly.measures.normalisation import normalise
 from nearly.settings import PassageSettings, TextSettings
 
-__all__ = ["Units", "cut"]
+__all__ = ["HOLE", "Hashes", "Numbers", "Units", "cut", "in_slices"]
 
 Numbers = npt.NDArray[np.uint32]
 Hashes = npt.NDArray[np.uint64]
+
+#: The number of a unit that is left out.
+HOLE: Final = np.uint32(0xFFFFFFFF)
+
+#: Bytes of text that a thread cuts at a time, or more.
+_SLICE: Final = 8_000_000
+#: Units that are not worth a thread.
+_FEW: Final = 500_000
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,10 +39,11 @@ class Units:
 
     offsets: npt.NDArray[np.int64]  # where the units of each document begin
     hashes: Hashes  # of the normalised units
+    numbers: Numbers  # where their spelling is
     starts: Numbers  # code points of the document's text
     ends: Numbers
     begins: npt.NDArray[np.uint8]  # whether a sentence begins with the unit
-    dictionary: dict[int, str]  # normalised units by their hashes, if they were asked for
+    spelling: pa.LargeStringArray  # every different normalised unit
 
     @property
     def documents(self) -> Numbers:
@@ -37,58 +51,133 @@ class Units:
         count = len(self.offsets) - 1
         return np.repeat(np.arange(count, dtype=np.uint32), np.diff(self.offsets))
 
+    def part(self, start: int, end: int) -> tuple[npt.NDArray[np.int64], Hashes]:
+        """Where the units of documents [start, end) begin, and their hashes."""
+        first, last = int(self.offsets[start]), int(self.offsets[end])
+        return self.offsets[start : end + 1] - first, self.hashes[first:last]
+
 
 def cut(
     texts: pa.LargeStringArray,
     settings: PassageSettings,
     *,
     unit: Literal["word", "char"] | None = None,
-    collects: bool = False,
+    threads: int = 1,
 ) -> Units:
     """Every unit by its normalised form; what has none, such as a lone accent, is left out."""
-    offsets, hashes, starts, ends, begins, keys, text_ends, data = _kernels.cut_units(
-        *spans(texts),
-        words=(unit or settings.unit) == "word",
-        folds=settings.case == "fold",
-        collects=collects,
+    words, folds = (unit or settings.unit) == "word", settings.case == "fold"
+
+    def work(part: slice) -> _Part:
+        return _cut(texts[part], settings.text, words=words, folds=folds)
+
+    with ThreadPoolExecutor(threads) as pool:
+        parts = list(pool.map(work, _slices(texts)))
+    return _joined(parts, threads)
+
+
+def _slices(texts: pa.LargeStringArray) -> list[slice]:
+    """Documents in a row, enough of them to be worth a thread."""
+    offsets, _ = spans(texts)
+    steps = np.arange(int(offsets[0]) + _SLICE, int(offsets[-1]), _SLICE)
+    borders = np.unique(np.concatenate([[0], np.searchsorted(offsets, steps), [len(texts)]]))
+    return [slice(int(a), int(b)) for a, b in pairwise(borders)] or [slice(0)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """Units of some documents, by numbers of their own."""
+
+    offsets: npt.NDArray[np.int64]
+    numbers: Numbers
+    starts: Numbers
+    ends: Numbers
+    begins: npt.NDArray[np.uint8]
+    names: Hashes
+    spelling: pa.LargeStringArray
+
+
+def _cut(texts: pa.LargeStringArray, text: TextSettings, *, words: bool, folds: bool) -> _Part:
+    offsets, numbers, starts, ends, begins, text_ends, data = _kernels.cut_units(
+        *spans(texts), words=words, folds=folds
     )
     buffers = pa.py_buffer(text_ends), pa.py_buffer(data)
-    collected = pa.LargeStringArray.from_buffers(len(keys), *buffers)
-    formed = normalise(collected, _of_one_unit(settings.text))
-    names = _kernels.hash_units(*spans(formed))
-    order = np.argsort(keys)
-    hashes = _renamed(hashes, keys[order], names[order])
-    units = Units(
+    collected = pa.LargeStringArray.from_buffers(len(text_ends) - 1, *buffers)
+    spelling = normalise(collected, replace(text, space="keep"))
+    names = _kernels.hash_units(*spans(spelling))
+    part = _Part(
         offsets=offsets,
-        hashes=hashes,
+        numbers=numbers,
         starts=starts,
         ends=ends,
         begins=begins,
-        dictionary=dict(zip(names.tolist(), formed.to_pylist(), strict=True)) if collects else {},
+        names=names,
+        spelling=spelling,
     )
-    return units if hashes.all() else _without_empty(units)
+    return part if names.all() else _without_empty(part)
 
 
-def _of_one_unit(text: TextSettings) -> TextSettings:
-    return replace(text, space="keep")
-
-
-def _renamed(hashes: Hashes, keys: Hashes, names: Hashes) -> Hashes:
-    """The names of those that are among the keys, which ascend; all others as they are."""
-    if not len(keys):
-        return hashes
-    places = np.minimum(np.searchsorted(keys, hashes), len(keys) - 1)
-    return np.where(keys[places] == hashes, names[places], hashes)
-
-
-def _without_empty(units: Units) -> Units:
-    kept = units.hashes != 0
+def _without_empty(part: _Part) -> _Part:
+    kept = part.names[part.numbers] != 0
     counts = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
-    return Units(
-        offsets=counts[units.offsets],
-        hashes=units.hashes[kept],
-        starts=units.starts[kept],
-        ends=units.ends[kept],
-        begins=units.begins[kept],
-        dictionary=units.dictionary,
+    return replace(
+        part,
+        offsets=counts[part.offsets],
+        numbers=part.numbers[kept],
+        starts=part.starts[kept],
+        ends=part.ends[kept],
+        begins=part.begins[kept],
     )
+
+
+def _joined(parts: Sequence[_Part], threads: int) -> Units:
+    """The parts one behind the other, with numbers for all of them."""
+    names, firsts, numbers = np.unique(
+        np.concatenate([part.names for part in parts]), return_index=True, return_inverse=True
+    )
+    places = np.cumsum([0, *(len(part.names) for part in parts)])
+    new = [numbers[a:b].astype(np.uint32) for a, b in pairwise(places)]
+    sizes = np.cumsum([0, *(len(part.numbers) for part in parts)])
+    made = _Columns(int(sizes[-1]))
+
+    def fill(i: int) -> None:
+        made.fill(slice(sizes[i], sizes[i + 1]), parts[i], new[i], names)
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(fill, range(len(parts))))
+    return Units(
+        offsets=np.concatenate(
+            [np.zeros(1, np.int64)]
+            + [part.offsets[1:] + size for part, size in zip(parts, sizes, strict=False)]
+        ),
+        hashes=made.hashes,
+        numbers=made.numbers,
+        starts=made.starts,
+        ends=made.ends,
+        begins=made.begins,
+        spelling=take_strings(
+            pa.concat_arrays([part.spelling for part in parts]), firsts.astype(np.uint32)
+        ),
+    )
+
+
+class _Columns:
+    """Columns of all units, which threads fill part by part."""
+
+    def __init__(self, size: int) -> None:
+        self.hashes = np.empty(size, np.uint64)
+        self.numbers, self.starts, self.ends = (np.empty(size, np.uint32) for _ in range(3))
+        self.begins = np.empty(size, np.uint8)
+
+    def fill(self, here: slice, part: _Part, new: Numbers, names: Hashes) -> None:
+        """Write a part there, with new numbers, which are places in the names."""
+        np.take(new, part.numbers, out=self.numbers[here], mode="clip")
+        np.take(names, self.numbers[here], out=self.hashes[here], mode="clip")
+        for name in ("starts", "ends", "begins"):
+            getattr(self, name)[here] = getattr(part, name)
+
+
+def in_slices(work: Callable[[slice], Made], size: int, threads: int) -> list[Made]:
+    """Work on slices of so many units, by all threads."""
+    step = max(_FEW, -(-size // (4 * threads)))
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, (slice(i, i + step) for i in range(0, max(1, size), step))))

@@ -136,7 +136,7 @@ class _Copy:
         rows = 0
         with open_file(0) as file:
             rows = self._convert(file, ending, self._named_batches())
-        note = self._note(ending, why if all(own) else "")
+        note = self._note(ending, why if all(own) and len(self.parts) > 1 else "")
         left_out = sum(part.count for part in self.parts) - rows
         return Copied(rows, note=note, left_out=left_out)
 
@@ -247,6 +247,11 @@ class _Copy:
 def _lost(part: KeptPart) -> str:
     if ending_of(Path(part.path)) in (".parquet", ".arrow", ".feather", ".ipc"):
         return "types and metadata as far as this format has them"
+    if ending_of(Path(part.path)) in (".json", ".jsonl", ".ndjson"):
+        return (
+            "missing keys are null, lists and objects of several types become text, "
+            "numbers beyond 64 bits are rounded"
+        )
     return "values are kept, how they were spelled is not"
 
 
@@ -262,12 +267,14 @@ def _write_originals(originals: Sequence[Any], open_file: OpenFile, most: int) -
                     now, records = records.split(room)
                     target.write(now.data, original)
                     rows += len(now)
+                    target.end()
                     stack.close()
                     number, room = number + 1, most
                     target = _Target(stack.enter_context(open_file(number)), originals[0])
                 target.write(records.data, original)
                 rows += len(records)
                 room -= len(records)
+        target.end()
     return rows
 
 
@@ -276,7 +283,7 @@ class _Target:
 
     def __init__(self, file: BinaryIO, original: Any) -> None:
         self._file = file
-        self._last = original
+        self._first = self._last = original
         self._tail = b""
         file.write(original.head)
 
@@ -285,10 +292,16 @@ class _Target:
         if not data:
             return
         ends = self._last.line_ends
-        if original is not self._last and self._tail and not self._tail.endswith(ends):
+        if not self._tail:
+            data = data.removeprefix(original.between)
+        elif not original.between and original is not self._last and not self._tail.endswith(ends):
             self._file.write(ends[0])
         self._file.write(data)
         self._last, self._tail = original, data[-4:]
+
+    def end(self) -> None:
+        """Nothing comes after this."""
+        self._file.write(self._first.tail)
 
 
 def _in_shards(groups: Iterator[pa.Table], most: int) -> Iterator[Iterator[pa.Table]]:

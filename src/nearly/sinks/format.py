@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearly.errors import SinkError
 from nearly.sinks import row_group
@@ -24,6 +23,8 @@ Compression: TypeAlias = Callable[[BinaryIO], Any]
 
 @contextmanager
 def _parquet(file: BinaryIO, schema: pa.Schema) -> Iterator[WriteGroup]:
+    import pyarrow.parquet as pq  # takes its time, and most runs write none
+
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         yield partial(writer.write_table, row_group_size=row_group.GROUP_ROWS)
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearly.errors import SinkError
 from nearly.sinks.mark import Undo, identity_of, put_back, sweep
@@ -76,6 +75,8 @@ class StagedParts:
     def write(self, table: Any) -> None:
         """A frame writes its own parts; an Arrow table is one part."""
         if isinstance(table, pa.Table):
+            import pyarrow.parquet as pq  # takes its time, and most runs write none
+
             self.create()
             with blaming(self.path):
                 pq.write_table(table, self._temporary / "part-00000.parquet", compression="zstd")

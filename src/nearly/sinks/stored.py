@@ -6,7 +6,6 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.ipc as ipc
-import pyarrow.parquet as pq
 
 __all__ = ["stored_file"]
 
@@ -17,6 +16,8 @@ def stored_file(
 ) -> Iterator[Callable[[pa.Table], None]]:
     """A file with this schema, and all else as in the one that was stored; groups stay groups."""
     if stored.format == "parquet":
+        import pyarrow.parquet as pq  # takes its time, and most runs write none
+
         with pq.ParquetWriter(file, schema, **stored.options) as parquet:
             yield lambda group: parquet.write_table(group, row_group_size=group.num_rows)
         return

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, Self
 
-import duckdb
 import pyarrow as pa
 
 from nearly.arrays import spans
@@ -58,6 +57,8 @@ class _Lines:
     """Rows → bytes, by one SQL expression over the columns c0, c1, …"""
 
     def __init__(self, expression: str) -> None:
+        import duckdb  # where other formats are written, nobody waits for it
+
         self._expression = expression
         self._connection = duckdb.connect()
         # Escaping can take a group of texts beyond the 2 GB of small buffers.

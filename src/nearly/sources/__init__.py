@@ -7,6 +7,7 @@
     LazyFrameSource    a frame that lies on a cluster
     Skipped            what could not become a document, and why
     holds_tables       whether a folder is a table in parts
+    join_folders       a table in which all files of a folder are one document
 
 A source is made of parts (a file, a frame, a list), one kind of part a file here.
 """
@@ -18,6 +19,7 @@ from nearly.sources.formats.lazy_frame import LazyFrameSource
 from nearly.sources.opener import open_source, read_table
 from nearly.sources.skipped import Skipped
 from nearly.sources.source import Source
+from nearly.sources.submission import join_folders
 
 __all__ = [
     "Block",
@@ -26,6 +28,7 @@ __all__ = [
     "Source",
     "holds_tables",
     "id_of_name",
+    "join_folders",
     "name_of_id",
     "open_source",
     "read_table",

@@ -3,13 +3,15 @@
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
-from nearly.arrays import narrowed
+from nearly.arrays import narrowed, widened
 from nearly.errors import MissingError, SourceError
+from nearly.sources import vector as vectors
+from nearly.sources.embedding import Embedding
 from nearly.sources.item import check_items, contents_of, is_list
 
 __all__ = [
@@ -55,11 +57,21 @@ class Choice:
     guessed: tuple[str, ...] = ()
     #: The column of lists, where documents are sets of items and there is no text.
     items: str | None = None
+    #: The column of vectors, where documents are these and there is no text, and their shape.
+    vector: str | None = None
+    shape: vectors.Shape | None = None
+    #: What makes vectors of texts, where documents are texts and are compared as vectors.
+    embedding: Embedding | None = None
 
     @property
     def contents(self) -> tuple[str, ...]:
         """The columns that hold what is compared."""
-        return self.texts if self.items is None else (self.items,)
+        other = self.items or self.vector
+        return self.texts if other is None else (other,)
+
+    def embedded(self, embedding: Embedding) -> "Choice":
+        """The same texts, to be compared as vectors."""
+        return replace(self, embedding=embedding, shape=embedding.shape)
 
 
 def choose_columns(
@@ -69,11 +81,13 @@ def choose_columns(
     text: str | Sequence[str] | None,
     *,
     items: str | None = None,
+    vector: str | None = None,
     guess_id: bool = True,
 ) -> Choice:
     """The columns that were named, or that can be guessed safely."""
-    if items is not None:
-        return _with_items(schema, name, id_column, text, items, guess_id=guess_id)
+    if items is not None or vector is not None:
+        _check_one(text=text, items=items, vector=vector)
+        return _without_text(schema, name, id_column, items, vector, guess_id=guess_id)
     texts = _named_texts(schema, text)
     for column in (id_column, *texts):
         if column is not None:
@@ -95,34 +109,46 @@ def choose_columns(
     return Choice(texts=texts, id=id_column, guessed=tuple(sorted(guessed)))
 
 
-def _with_items(
+def _check_one(**named: str | Sequence[str] | None) -> None:
+    """Refuse documents of two kinds."""
+    given = {option: column for option, column in named.items() if column is not None}
+    if len(given) > 1:
+        told = " and ".join(f"{option} is {column!r}" for option, column in given.items())
+        raise SourceError(
+            f"{told}; documents are texts, sets of items or vectors. Name one of them."
+        )
+
+
+def _without_text(
     schema: pa.Schema,
     name: str,
     id_column: str | None,
-    text: str | Sequence[str] | None,
-    items: str,
+    items: str | None,
+    vector: str | None,
     *,
     guess_id: bool,
 ) -> Choice:
-    """Sets as they are: a column of lists."""
-    if text is not None:
-        raise SourceError(
-            f"items is {items!r} and text is {text!r}; documents are sets of items or texts. "
-            "Name one of them."
-        )
-    for column in (id_column, items):
+    """Sets or vectors as they are: a column of lists."""
+    content = str(items or vector)
+    for column in (id_column, content):
         if column is not None:
             check_column(schema, column, name)
-    kind = schema.field(items).type
+    kind = schema.field(content).type
+    shape = None if vector is None else vectors.shape_of(kind, vector, name)
+    if items is not None:
+        _check_lists(kind, items, name)
+    found = id_column if id_column or not guess_id else _guess_id(schema, (content,))
+    guessed = ("id",) if found is not None and id_column is None else ()
+    return Choice(texts=(), id=found, guessed=guessed, items=items, vector=vector, shape=shape)
+
+
+def _check_lists(kind: pa.DataType, items: str, name: str) -> None:
     if not is_list(kind):
         raise SourceError(
             f"column {items!r} of {name} holds {kind}, and lists are needed. Name a column of "
             "lists; of a table with one item per row, name the columns by and item instead."
         )
     check_items(kind.value_type, items, name)
-    found = id_column if id_column or not guess_id else _guess_id(schema, (items,))
-    guessed = ("id",) if found is not None and id_column is None else ()
-    return Choice(texts=(), id=found, guessed=guessed, items=items)
 
 
 def _named_texts(schema: pa.Schema, given: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -135,10 +161,14 @@ def _named_texts(schema: pa.Schema, given: str | Sequence[str] | None) -> tuple[
 
 
 def content_of(batch: pa.RecordBatch, choice: Choice) -> pa.Array:
-    """What is compared of each row: its text, or the hashes of its items."""
-    return (
-        text_of(batch, choice) if choice.items is None else contents_of(batch.column(choice.items))
-    )
+    """What is compared of each row: its text, the hashes of its items, or its numbers."""
+    if choice.items is not None:
+        return contents_of(batch.column(choice.items))
+    if choice.embedding is not None:
+        return choice.embedding.contents(text_of(batch, choice))
+    if choice.shape is not None:
+        return vectors.contents_of(batch.column(choice.vector), choice.shape)
+    return text_of(batch, choice)
 
 
 def text_of(batch: pa.RecordBatch, choice: Choice) -> pa.Array:
@@ -159,7 +189,13 @@ def text_of(batch: pa.RecordBatch, choice: Choice) -> pa.Array:
 
 def facts_of(choice: Choice) -> dict[str, Any]:
     """The columns as plain values: which they are, and which of them nobody named."""
-    content = {"text": list(choice.texts)} if choice.items is None else {"items": choice.items}
+    content: dict[str, Any] = {"text": list(choice.texts)}
+    if choice.items is not None:
+        content = {"items": choice.items}
+    if choice.embedding is not None:
+        content |= {"embed": choice.embedding.name, "numbers": choice.embedding.length}
+    elif choice.shape is not None:
+        content = {"vector": choice.vector, "numbers": choice.shape.length}
     return {**content, "id": choice.id, "guessed": list(choice.guessed)}
 
 
@@ -242,7 +278,9 @@ def cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
         return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
     if (column.type, kind) == (pa.large_string(), pa.string()) and column.null_count == 0:
         return narrowed(column)
-    return column.cast(kind)
+    if (column.type, kind) == (pa.string(), pa.large_string()) and column.null_count == 0:
+        return widened(column)
+    return column.cast(kind)  # which imports `pyarrow.compute`
 
 
 def unviewed(kind: pa.DataType) -> pa.DataType:

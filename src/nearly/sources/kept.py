@@ -12,10 +12,11 @@ import pyarrow as pa
 
 from nearly.arrays import truths_of
 from nearly.errors import SourceError, UnreadableError
+from nearly.sources.cut_text import CutTexts, NotThereError
 from nearly.sources.file_name import name_of_id
 from nearly.sources.part import Part, Stored
 from nearly.sources.reader import Ledger, Reading
-from nearly.sources.record import Original, Records
+from nearly.sources.record import Layout, Original, Records
 
 __all__ = ["Kept", "KeptPart"]
 
@@ -32,6 +33,7 @@ class Kept:
         ledger: Ledger,
         removed: Rows,
         check_unchanged: Callable[[Sequence[Part]], None],
+        cut: CutTexts | None = None,
     ) -> None:
         self.schema = reading.schema
         self._reading = reading
@@ -40,6 +42,7 @@ class Kept:
         self._rows = list(ledger.rows)
         self._unreadable = np.array(ledger.unreadable, np.int64)
         self._check_unchanged = check_unchanged
+        self._cut = cut
         #: How many rows could not be read, and whether they go for that.
         self.unreadable = len(self._unreadable)
         self.drops_unreadable = reading.drops_unreadable
@@ -47,7 +50,7 @@ class Kept:
     def __call__(self) -> Iterator[pa.RecordBatch]:
         """The rows with their values; a record that is no row of a table has none."""
         self._check_unchanged(self._parts)
-        yield from self._reading.kept(self._parts, self._removed)
+        yield from self._reading.kept(self._parts, self._removed, self._cut)
         self._check_unchanged(self._parts)
 
     def parts(self) -> list["KeptPart"]:
@@ -56,12 +59,18 @@ class Kept:
         if self.drops_unreadable:
             gone = np.union1d(gone, self._unreadable)
         found, first = [], 0
-        for part, rows in zip(self._parts, self._rows, strict=True):
+        for part, rows in self._files():
             low, high = np.searchsorted(gone, [first, first + rows])
             check = partial(self._check_unchanged, [part])
-            found.append(KeptPart(self._reading, part, rows, gone[low:high] - first, check))
+            cut = self._cut.between(first, first + rows) if self._cut is not None else None
+            found.append(KeptPart(self._reading, part, rows, gone[low:high] - first, check, cut))
             first += rows
         return found
+
+    def _files(self) -> Iterator[tuple[Part, int]]:
+        """Parts and their rows; where texts are cut, every file of a folder is a part."""
+        for part, rows in zip(self._parts, self._rows, strict=True):
+            yield from [(part, rows)] if self._cut is None else part.apart(rows)
 
 
 @dataclass(frozen=True)
@@ -73,6 +82,7 @@ class KeptPart:
     _rows: int
     _gone: Rows
     _check_unchanged: Callable[[], None]
+    _cut: CutTexts | None = None
 
     @property
     def name(self) -> str:
@@ -101,7 +111,7 @@ class KeptPart:
     def __call__(self) -> Iterator[pa.RecordBatch]:
         """Its rows with their values, in the types that all parts share."""
         self._check_unchanged()
-        yield from self._reading.kept([self._part], self._gone)
+        yield from self._reading.kept([self._part], self._gone, self._cut)
         self._check_unchanged()
 
     def original(self) -> Original | None:
@@ -113,7 +123,7 @@ class KeptPart:
         if self._part.encoded is not None:
             with _named_errors(self._part.name):
                 found = self._part.encoded.original(self._read_original)
-        return replace(found, records=self._records_that_stay(found.records))
+        return replace(found, records=self._records_that_stay(found))
 
     def _read_original(self) -> Original:
         return cast(Original, self._part.original())
@@ -127,26 +137,45 @@ class KeptPart:
         groups = self._groups_that_stay(found.groups)
         return Stored(found.schema, found.format, found.options, groups)
 
-    def _records_that_stay(self, coming: Iterator[Records]) -> Iterator[Records]:
-        for records, gone in self._with_gone(coming, len):
-            yield records.without(gone)
+    def _records_that_stay(self, found: Original) -> Iterator[Records]:
+        for records, first, gone in self._with_gone(found.records):
+            yield self._cut_records(records, first, found.layout).without(gone)
+
+    def _cut_records(self, records: Records, first: int, layout: Layout) -> Records:
+        if self._cut is None:
+            return records
+        here = self._cut.between(first, first + len(records))
+        column = self._reading.choice.texts[0]
+        try:
+            return here.in_records(records, layout, column, self._part.cut_record)
+        except NotThereError:
+            raise SourceError(
+                f"a text of {self._part.name} is not written as it was read, so it cannot be cut "
+                "where it stands; nothing was written. Write another format, as in "
+                "-o clean.parquet"
+            ) from None
 
     def _groups_that_stay(self, coming: Iterator[pa.Table]) -> Iterator[pa.Table]:
-        for group, gone in self._with_gone(coming, len):
-            yield _filtered(group, ~gone) if gone.any() else group
+        for group, first, gone in self._with_gone(coming):
+            cut = group
+            if self._cut is not None:
+                here = self._cut.between(first, first + len(group))
+                cut = here.in_rows(group, self._reading.choice.texts[0])
+            yield _filtered(cut, ~gone) if gone.any() else cut
 
-    def _with_gone(
-        self, coming: Iterator[Any], count: Callable[[Any], int]
-    ) -> Iterator[tuple[Any, npt.NDArray[np.bool_]]]:
-        """Each piece with which of its rows go; there have to be as many as were read."""
+    def _with_gone(self, coming: Iterator[Any]) -> Iterator[tuple[Any, int, npt.NDArray[np.bool_]]]:
+        """Each piece with its first row and which of its rows go.
+
+        There have to be as many rows as were read.
+        """
         first = 0
         for piece in self._read(coming):
-            rows = count(piece)
+            rows = len(piece)
             low, high = np.searchsorted(self._gone, [first, first + rows])
             gone = np.zeros(rows, bool)
             gone[self._gone[low:high] - first] = True
+            yield piece, first, gone
             first += rows
-            yield piece, gone
         self._check_unchanged()
         if first != self._rows:
             raise SourceError(

@@ -1,4 +1,8 @@
-"""Decides what was given, and opens it."""
+"""Decides what was given, and opens it.
+
+What reads a kind of file is imported when a file of that kind is opened: DuckDB alone takes as long
+to import as a small corpus to compare.
+"""
 
 import io
 import os
@@ -11,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
@@ -25,16 +29,9 @@ from nearly.sources.formats.charset import (
     unmarked_codec,
     write_as_utf_8,
 )
-from nearly.sources.formats.database import Database
-from nearly.sources.formats.delimited import DelimitedPart
-from nearly.sources.formats.duck import JsonPart
 from nearly.sources.formats.empty_file import EmptyFilePart
 from nearly.sources.formats.encoding import bare_ending, compression_of, open_bytes
-from nearly.sources.formats.frame import ItemsPart, PandasPart, part_of_object
-from nearly.sources.formats.parquet import ParquetPart
-from nearly.sources.formats.query import run_query
-from nearly.sources.formats.sheet import SheetPart
-from nearly.sources.formats.sqlite import SqlitePart, is_sqlite
+from nearly.sources.formats.frame import ItemsPart, PandasPart, VectorsPart, part_of_object
 from nearly.sources.formats.text_file import LinesPart, TextFilesPart
 from nearly.sources.long_table import LongTable
 from nearly.sources.part import Part
@@ -42,8 +39,13 @@ from nearly.sources.path import Files, find_files, inside
 from nearly.sources.record import Encoded
 from nearly.sources.source import Source
 
+if TYPE_CHECKING:
+    from nearly.sources.formats.database import Database
+
 __all__ = ["open_source", "read_table"]
 
+#: Bytes below which DuckDB cannot read much.
+_LEAST_FOR_DUCKDB = 2**26
 _QUERY = re.compile(r"\s*(select|with|from)\s", re.IGNORECASE)
 
 _KINDS = {
@@ -69,23 +71,25 @@ def open_source(
     id: str | None = None,  # noqa: A002 - the name that users know
     text: str | Sequence[str] | None = None,
     items: str | None = None,
+    vector: str | None = None,
     by: str | None = None,
     item: str | None = None,
     glob: str | None = None,
     lines: bool = False,
     encoding: str | None = None,
     threads: int | None = None,
+    memory: int | None = None,
     temporary: Path,
 ) -> Source:
     """Open a path, folder, pattern, query, `-`, list of paths, or a Python object.
 
     `temporary` is a folder for what has to be written down to be read twice; it must
-    outlive the source.
+    outlive the source. `memory` is what the whole process may have, if that is limited.
     """
     if encoding is not None:
         check_encoding(encoding)
-    columns = _Columns(id, text, items, by, item)
-    request = _Request(columns, glob, lines, encoding, threads, temporary)
+    columns = _Columns(id, text, items, vector, by, item)
+    request = _Request(columns, glob, lines, encoding, threads, memory, temporary)
     if isinstance(given, str | os.PathLike):
         return _open_named(os.fsdecode(given), request)
     if isinstance(given, list | tuple) and given and isinstance(given[0], os.PathLike):
@@ -98,6 +102,8 @@ def open_source(
         columns = replace(columns, id=part.index)
     if isinstance(part, ItemsPart):
         columns = replace(columns, items=columns.items or part.items)
+    if isinstance(part, VectorsPart):
+        columns = replace(columns, vector=columns.vector or part.vector)
     return _source(
         part.name,
         [part],
@@ -109,7 +115,7 @@ def open_source(
 
 def read_table(given: str, *, temporary: Path) -> pa.Table:
     """All columns and rows of one table file, or of a SQL query; a bad row is an error."""
-    request = _Request(_Columns(), None, False, None, None, temporary)
+    request = _Request(_Columns(), None, False, None, None, None, temporary)
     part = _open_one_table(given, request)
 
     def reject(record: str, reason: str) -> None:
@@ -130,6 +136,7 @@ class _Columns:
     id: str | None = None
     text: str | Sequence[str] | None = None
     items: str | None = None
+    vector: str | None = None
     by: str | None = None
     item: str | None = None
 
@@ -140,7 +147,7 @@ class _Columns:
                 f"by is {self.by!r} and item is {self.item!r}. Give both: the column that says "
                 "whose item a row is, and the column of the item."
             )
-        others = {"id": self.id, "text": self.text, "items": self.items}
+        others = {name: getattr(self, name) for name in ("id", "text", "items", "vector")}
         for name, column in others.items() if self.by is not None else ():
             if column is not None:
                 raise SourceError(
@@ -158,19 +165,40 @@ class _Request:
     lines: bool
     encoding: str | None
     threads: int | None
+    memory: int | None
     temporary: Path
     #: Told with the results: what was decided about the files.
     notes: list[str] = field(default_factory=list)
     encodings: dict[str, str] = field(default_factory=dict)
 
     @cached_property
-    def database(self) -> Database:
-        return Database(self.temporary, self.threads)
+    def database(self) -> "Database":
+        return self._database(2**30)
 
     @cached_property
-    def csv_database(self) -> Database:
+    def csv_database(self) -> "Database":
         # What DuckDB has read of a CSV file it keeps, needed or not, until its memory is full.
-        return Database(self.temporary, self.threads, most_memory=2**28)
+        return self._database(2**28)
+
+    @cached_property
+    def json_database(self) -> "Database":
+        # Each thread takes a hundred megabytes, so that a limit allows for one; the only other
+        # bound is the machine, for a line may be long.
+        from nearly.sources.formats.database import Database
+
+        return Database(self.temporary, self.threads if self.memory is None else 1, sys.maxsize)
+
+    def _database(self, most_memory: int) -> "Database":
+        from nearly.sources.formats.database import Database
+
+        if self.memory is not None:
+            most_memory = min(most_memory, max(_LEAST_FOR_DUCKDB, self.memory // 5))
+        return Database(self.temporary, self.threads, most_memory)
+
+    def run_query(self, query: str) -> ArrowFilePart:
+        from nearly.sources.formats.query import run_query
+
+        return run_query(self.database, query, self.temporary)
 
     def refuse_file_options(self, name: str) -> None:
         """`lines`, `glob` and `encoding` are about files."""
@@ -215,14 +243,14 @@ def _open_named(given: str, request: _Request) -> Source:
         return _open_standard_input(request)
     if _QUERY.match(given) and not os.path.lexists(given):
         request.refuse_file_options("a query")
-        part = run_query(request.database, given, request.temporary)
+        part = request.run_query(given)
         return _source(part.name, [part], request)
     return _open_files(find_files([given], request.glob), given, request)
 
 
 def _open_one_table(given: str, request: _Request) -> Part:
     if _QUERY.match(given) and not os.path.lexists(given):
-        return run_query(request.database, given, request.temporary)
+        return request.run_query(given)
     paths = list(find_files([given], None).paths.items())
     if len(paths) != 1 or not _is_table(paths[0][1]):
         raise SourceError(
@@ -342,6 +370,7 @@ def _source(name: str, parts: Sequence[Part], request: _Request, **more: Any) ->
             id_column=columns.id,
             text_column=columns.text,
             items_column=columns.items,
+            vector_column=columns.vector,
             temporary=temporary,
             **more,
         )
@@ -369,6 +398,8 @@ def _open_table_file(path: str, inner: str | None, name: str, request: _Request)
         return part
     if kind == "arrow":
         return ArrowFilePart(path, name)
+    from nearly.sources.formats.parquet import ParquetPart
+
     return ParquetPart(path, name)
 
 
@@ -376,10 +407,14 @@ def _open_text_table(path: str, kind: str, name: str, request: _Request) -> Part
     if _holds_nothing(path, kind):
         return EmptyFilePart(path, _without_rows(request), name)
     if kind in ("csv", "tsv"):
+        from nearly.sources.formats.delimited import DelimitedPart
+
         delimiter = "\t" if kind == "tsv" else None
         return DelimitedPart(request.csv_database, path, name, delimiter=delimiter)
+    from nearly.sources.formats.duck import JsonPart
+
     return JsonPart(
-        request.database, path, name, lines=kind == "jsonl", id_column=request.columns.id
+        request.json_database, path, name, lines=kind == "jsonl", id_column=request.columns.id
     )
 
 
@@ -398,7 +433,7 @@ def _without_rows(request: _Request) -> pa.Table:
     """A file of no bytes has no header, and has whatever columns are asked for."""
     asked = request.columns
     texts = [asked.text] if isinstance(asked.text, str) else asked.text or ["text"]
-    named = (asked.id, *texts, asked.items, asked.by, asked.item)
+    named = (asked.id, *texts, asked.items, asked.vector, asked.by, asked.item)
     columns = dict.fromkeys(column for column in named if column)
     return pa.schema([(c, pa.large_string()) for c in columns]).empty_table()
 
@@ -406,6 +441,8 @@ def _without_rows(request: _Request) -> pa.Table:
 def _open_inside(path: str, inner: str | None, kind: str, name: str, request: _Request) -> Part:
     """A sheet of a spreadsheet, or a table of a database."""
     if kind == "sheet":
+        from nearly.sources.formats.sheet import SheetPart
+
         part = SheetPart(path, name, inner)
         if inner is None and len(part.sheets) > 1:
             others = ", ".join(sheet for sheet in part.sheets if sheet != part.sheet)
@@ -414,6 +451,8 @@ def _open_inside(path: str, inner: str | None, kind: str, name: str, request: _R
                 f"each named as in {name}::{part.sheets[-1]}"
             )
         return part
+    from nearly.sources.formats.sqlite import SqlitePart, is_sqlite
+
     if is_sqlite(path):
         return SqlitePart(path, name, inner)
     raise UnreadableError(

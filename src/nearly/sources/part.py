@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
+from nearly.sources.cut_text import Gaps, NotThereError
 from nearly.sources.record import Encoded, Original
 
 __all__ = [
@@ -112,6 +113,14 @@ class Part(ABC):
     def original(self) -> Original | None:
         """Its rows by their bytes; None where rows are no lines or records of a text."""
         return None
+
+    def apart(self, rows: int) -> "Sequence[tuple[Part, int]]":
+        """Parts of one file each that have the same rows, and how many rows each has."""
+        return [(self, rows)]
+
+    def cut_record(self, record: str, column: str, gaps: Gaps) -> str:  # noqa: ARG002
+        """A record of the original without the gaps of a column's text; all else as it stands."""
+        raise NotThereError
 
     def stored(self) -> Stored | None:
         """Its rows as they are stored in a file of a binary format."""

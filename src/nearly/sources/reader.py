@@ -13,7 +13,9 @@ from nearly.arrays import column_of, numbers_of, spans, string_array, truths_of,
 from nearly.documents.place import Stretch
 from nearly.errors import SourceError, UnreadableError
 from nearly.schemas import DOCUMENTS, shaped
-from nearly.sources.column import Choice, as_numbers, cast, check_column, content_of
+from nearly.sources import vector
+from nearly.sources.column import Choice, as_numbers, cast, check_column, content_of, text_of
+from nearly.sources.cut_text import CutTexts
 from nearly.sources.formats.soundness import checked
 from nearly.sources.part import FIRST, Noun, Part
 from nearly.sources.skipped import Skipped
@@ -88,6 +90,11 @@ class Reading:
         """Whether ids are the numbers of rows."""
         return self.choice.id is None and bool(self.id_type == pa.int64())
 
+    @property
+    def item_type(self) -> pa.DataType:
+        """The type of an item, where documents are sets of items."""
+        return self.schema.field(self.choice.items).type.value_type
+
     def documents(
         self,
         parts: Sequence[Part],
@@ -102,6 +109,7 @@ class Reading:
         """Batches of `row`, `id`, `text` and perhaps `also`; `row` counts what is read here.
 
         Where documents are sets, `text` holds the hashes of their items; or, to be `shown`, lists.
+        Where they are vectors, it holds their numbers; or what people read of them.
         """
         named = (self.choice.id, *self.choice.contents, also)
         wanted = dict.fromkeys(column for column in named if column is not None)
@@ -109,12 +117,20 @@ class Reading:
         ledger.clear()
         for piece in self._read(parts, list(wanted), skipped, ledger):
             found = self._documents_of(piece, first_row, also, also_type, skipped, ledger)
-            yield self._with_items(found, piece) if shown and self.choice.items else found
+            is_as_read = self.choice.texts and self.choice.embedding is None
+            yield self._as_shown(found, piece) if shown and not is_as_read else found
 
-    def _with_items(self, found: pa.RecordBatch, piece: _Piece) -> pa.RecordBatch:
+    def _as_shown(self, found: pa.RecordBatch, piece: _Piece) -> pa.RecordBatch:
+        """Lists of items as they are, texts that were embedded, of vectors what people read."""
         places = numbers_of(found.column("row")) - piece.first
-        lists = piece.batch.column(self.choice.items).take(column_of(places))
-        return found.set_column(2, "text", lists)
+        if self.choice.embedding is not None:
+            texts = text_of(piece.batch, self.choice).take(column_of(places))
+            return found.set_column(2, "text", texts)
+        values = piece.batch.column(self.choice.contents[0]).take(column_of(places))
+        if self.choice.shape is not None:
+            shape = self.choice.shape
+            values = string_array([vector.shown(one, shape) for one in values.to_pylist()])
+        return found.set_column(2, "text", values)
 
     def members(
         self, parts: Sequence[Part], item: str, skipped: Skipped, ledger: Ledger
@@ -144,9 +160,12 @@ class Reading:
         return f"null {self.choice.id}" if given is None else f"{self.choice.id} {known}"
 
     def kept(
-        self, parts: Sequence[Part], removed: npt.NDArray[np.int64]
+        self,
+        parts: Sequence[Part],
+        removed: npt.NDArray[np.int64],
+        cut: CutTexts | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """Every row but those, which are given by number in ascending order.
+        """Every row but those, which are given by number in ascending order, and texts cut.
 
         A record that is none of the table cannot be written as one of its rows, and is left out.
         """
@@ -156,7 +175,11 @@ class Reading:
             kept[removed[low:high] - piece.first] = False
             if self.drops_unreadable:
                 kept &= ~self._is_unreadable(piece)
-            yield piece.batch if kept.all() else piece.batch.filter(truths_of(kept))
+            batch = piece.batch
+            if cut is not None:
+                here = cut.between(piece.first, piece.first + batch.num_rows)
+                batch = here.in_rows(batch, self.choice.texts[0])
+            yield batch if kept.all() else batch.filter(truths_of(kept))
 
     def count_rows(self, parts: Sequence[Part]) -> list[int]:
         """How many rows of each part there are to be read."""
@@ -242,7 +265,7 @@ class Reading:
             columns.append(column if also_type is None else as_numbers(column, also_type))
             schema = schema.append(pa.field("also", columns[-1].type))
         found = pa.RecordBatch.from_arrays(columns, schema=schema)
-        bad = self._are_no_documents(text, ids)
+        bad = self._are_no_documents(piece, text, ids)
         if not bad.any():
             return found
         for i in np.flatnonzero(bad).tolist():
@@ -256,10 +279,18 @@ class Reading:
         looked_at = [column for column in named if column is not None]
         piece = replace(piece, batch=checked(piece.batch, looked_at, piece.part.name)[0])
         text = content_of(piece.batch, self.choice)
-        return self._are_no_documents(text, self._ids_of(piece, 0))
+        return self._are_no_documents(piece, text, self._ids_of(piece, 0))
 
-    def _are_no_documents(self, text: pa.Array, ids: pa.Array) -> npt.NDArray[np.bool_]:
-        return _are_null(text, ids) | (np.diff(spans(text)[0]) > self.longest)
+    def _are_no_documents(
+        self, piece: _Piece, text: pa.Array, ids: pa.Array
+    ) -> npt.NDArray[np.bool_]:
+        return _are_null(text, ids) | (self._lengths(piece, text) > self.longest)
+
+    def _lengths(self, piece: _Piece, text: pa.Array) -> npt.NDArray[np.int64]:
+        """In bytes, of what was read: a vector is as long for any text."""
+        if self.choice.embedding is not None:
+            text = text_of(piece.batch, self.choice)
+        return np.diff(spans(text)[0])
 
     def _ids_of(self, piece: _Piece, first_row: int) -> pa.Array:
         if self.choice.id is not None:
@@ -276,15 +307,25 @@ class Reading:
 
     def _why_skipped(self, piece: _Piece, text: pa.Array, i: int) -> str:
         if not text[i].is_valid:
-            why = piece.part.why_null(piece.first_in_part + i)
-            return why if self.choice.items is None else why.replace("null text", "null items")
-        length = int(np.diff(spans(text)[0][i : i + 2])[0])
+            return self._why_null(piece, i)
+        length = int(self._lengths(piece, text)[i])
         if length > self.longest:
             return f"too long: {length:,} bytes of text, and the limit is {self.longest:,}"
         given = piece.batch.column(self.choice.id)[i].as_py()
         if given is None:
             return "null id"
         return f"id {given!r} is not a whole number, as the first ids are"
+
+    def _why_null(self, piece: _Piece, i: int) -> str:
+        is_embedded = self.choice.embedding is not None
+        if is_embedded and text_of(piece.batch, self.choice)[i].is_valid:
+            return "its embedding has a number that is not finite"
+        why = piece.part.why_null(piece.first_in_part + i)
+        if self.choice.items is not None:
+            return why.replace("null text", "null items")
+        if self.choice.shape is None or is_embedded or why != "null text":
+            return why
+        return vector.why_none(piece.batch.column(self.choice.vector)[i].as_py(), self.choice.shape)
 
     def _located(self, part: Part, record: str) -> str:
         return f"{part.name}: {record}" if self.several else record

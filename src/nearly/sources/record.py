@@ -2,9 +2,9 @@
 
 import codecs
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -18,6 +18,7 @@ __all__ = [
     "Layout",
     "Lines",
     "Original",
+    "Places",
     "Records",
     "blank_lines",
     "open_original",
@@ -97,6 +98,18 @@ class Records:
             (self.ends - shift)[~gone],
         )
 
+    def with_others(self, made: Mapping[int, bytes]) -> "Records":
+        """The same records but some, by their number, which have other bytes."""
+        pieces, copied = [], 0
+        lengths = self.ends - self.starts
+        for number, data in sorted(made.items()):
+            pieces += [self.data[copied : self.starts[number]], data]
+            copied = int(self.ends[number])
+            lengths[number] = len(data)
+        shift = np.cumsum(lengths - (self.ends - self.starts))
+        ends = self.ends + shift
+        return Records(b"".join([*pieces, self.data[copied:]]), ends - lengths, ends)
+
     def split(self, count: int) -> tuple["Records", "Records"]:
         """The first `count` records, and the others."""
         if count >= len(self):
@@ -119,6 +132,17 @@ class Original:
     note: str = ""
     #: Whether there is neither a header nor a record, so that it goes with any other file.
     is_blank: bool = False
+    #: What each record begins with that does not come first, and what ends the file.
+    between: bytes = b""
+    tail: bytes = b""
+
+    def whole(self) -> Iterator[bytes]:
+        """All its bytes, piece by piece."""
+        datas = (records.data for records in self.records)
+        yield self.head
+        yield next(datas, b"").removeprefix(self.between)
+        yield from datas
+        yield self.tail
 
     @property
     def line_ends(self) -> tuple[bytes, ...]:
@@ -154,15 +178,20 @@ class Encoded:
             return replace(read_copy(), note=note)
         copy = read_copy()
         records = (self._recoded_records(records) for records in copy.records)
-        layout = Layout(b"", self.codec)
-        return replace(copy, layout=layout, head=self._recoded(copy.head), records=records)
+        return replace(
+            copy,
+            layout=Layout(b"", self.codec),
+            head=self._recoded(copy.head),
+            records=records,
+            between=self._recoded(copy.between),
+            tail=self._recoded(copy.tail),
+        )
 
     def _is_written_so(self, copy: Original) -> bool:
         with io.BufferedReader(cast(Any, open_bytes(self.path)), 1 << 18) as file:
             try:
-                head = self._recoded(copy.head)
-                datas = (self._recoded_records(records).data for records in copy.records)
-                same = all(file.read(len(data)) == data for data in chain([head], datas))
+                pieces = map(self._recoded, copy.whole())
+                same = all(file.read(len(data)) == data for data in pieces)
             except UnicodeError:
                 return False
             return same and not file.read(1)

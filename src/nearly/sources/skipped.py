@@ -28,7 +28,8 @@ class Skipped:
         """Take note of one record that is left out."""
         if self.strict:
             raise UnreadableError(
-                f"{record}: {reason}. Fix it, or run without strict to skip such records."
+                f"{record}: {reason}. Fix it, or run without strict (or --unreadable fail) "
+                "to skip such records."
             )
         self._count += 1
         if len(self._records) < LONGEST_LIST:

@@ -25,12 +25,15 @@ from nearly.sources.column import (
     looks_unique,
     unviewed,
 )
+from nearly.sources.cut_text import CutTexts
+from nearly.sources.embedding import Embedding
 from nearly.sources.file_state import check_unchanged, states_of
 from nearly.sources.formats.text_file import TextFilesPart
 from nearly.sources.kept import Kept
 from nearly.sources.part import Cut, Part, bytes_of_file
 from nearly.sources.reader import Ledger, Members, Reading
 from nearly.sources.skipped import Skipped
+from nearly.sources.vector import Shape
 
 __all__ = ["Source"]
 
@@ -43,6 +46,7 @@ class Source:
     """
 
     needs_row_counts = False
+    border: int | None = None  # it has one side
 
     def __init__(
         self,
@@ -52,6 +56,7 @@ class Source:
         id_column: str | None = None,
         text_column: str | Sequence[str] | None = None,
         items_column: str | None = None,
+        vector_column: str | None = None,
         key_column: str | None = None,
         guess_id: bool = True,
         ids_are_unique: bool = False,
@@ -79,8 +84,15 @@ class Source:
             choice = Choice(texts=(), id=key_column)
         else:
             choice = choose_columns(
-                self.schema, name, id_column, text_column, items=items_column, guess_id=guess_id
+                self.schema,
+                name,
+                id_column,
+                text_column,
+                items=items_column,
+                vector=vector_column,
+                guess_id=guess_id,
             )
+            choice = self._with_length(choice)
         self.ids_are_unique = ids_are_unique or choice.id is None
         self.id_type: pa.DataType = self._find_id_type(choice.id)
         self._reading = Reading(
@@ -93,9 +105,19 @@ class Source:
             several=len(parts) > 1,
         )
 
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether ids are the numbers of rows."""
+        return self._reading.numbers_rows
+
     def skip_longer_than(self, longest: int) -> None:
         """From now on, a document of more bytes of text is skipped."""
         self._reading = replace(self._reading, longest=longest)
+
+    def embed(self, embedding: Embedding) -> None:
+        """From now on, documents are the vectors of their texts."""
+        choice = self._reading.choice.embedded(embedding)
+        self._reading = replace(self._reading, choice=choice)
 
     def documents(self, skipped: Skipped, also: str | None = None) -> Iterator[pa.RecordBatch]:
         """Batches of `row`, `id`, `text` and, where a column is asked for, `also`.
@@ -143,8 +165,26 @@ class Source:
         """Whether documents are sets of items, and no texts."""
         return self._reading.choice.items is not None
 
+    @property
+    def item_type(self) -> pa.DataType:
+        """The type of an item, where documents are sets of items."""
+        return self._reading.item_type
+
+    @property
+    def shape(self) -> Shape | None:
+        """That of the vectors, where documents are vectors."""
+        return self._reading.choice.shape
+
+    def _with_length(self, choice: Choice) -> Choice:
+        """All vectors are as long as the first one, where their type does not say how long."""
+        if choice.shape is None or choice.shape.length is not None:
+            return choice
+        firsts = (value for part in self._parts for value in part.some_values(str(choice.vector)))
+        first: Any = next((value for value in firsts if value is not None), [])
+        return replace(choice, shape=choice.shape.known(first))
+
     def shown(self, skipped: Skipped) -> Iterator[pa.RecordBatch]:
-        """As `documents`, with lists of items where these are compared."""
+        """As `documents`, with what people read of items or vectors where these are compared."""
         for record, reason in self._unreadable:
             skipped.add(record, reason)
         yield from self._reading.documents(self._parts, skipped, ledger=self._ledger, shown=True)
@@ -155,8 +195,20 @@ class Source:
 
     def kept(self, removed: npt.NDArray[np.int64]) -> Kept:
         """The clean copy: all rows but those, which are given by number in ascending order."""
+        return self._kept(removed, None)
+
+    def kept_with_cuts(self, cut: CutTexts) -> Kept:
+        """All rows, where something is taken out of the texts of some."""
+        return self._kept(np.empty(0, np.int64), cut)
+
+    def _kept(self, removed: npt.NDArray[np.int64], cut: CutTexts | None) -> Kept:
         reading = replace(self._reading, drops_unreadable=self.drops_unreadable)
-        return Kept(reading, self._parts, self._ledger, removed, self.check_unchanged)
+        return Kept(reading, self._parts, self._ledger, removed, self.check_unchanged, cut)
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """The columns whose values are the text, joined; none where documents are no texts."""
+        return self._reading.choice.texts
 
     def check_unchanged(self, parts: Sequence[Part]) -> None:
         """Refuse to go on where a file is no longer the one that was opened."""

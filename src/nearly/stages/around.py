@@ -54,12 +54,23 @@ def near_misses(
 
     def of_block(documents: Documents) -> tuple[Documents, Documents, Nearness]:
         found = index.search(documents, corpus.texts(documents))
-        return nearest_below(*found, limit, count)
+        return nearest_below(*_across(found, corpus.old), limit, count)
 
     found = map_blocks(of_block, corpus, corpus.representatives, threads, progress)
     first, second, nearness = map(np.concatenate, zip(*found, strict=True))
     low, high, nearness = nearest_below(first, second, nearness, limit, count)
     return Pairs(first=low, second=high, nearness=nearness)
+
+
+def _across(
+    found: tuple[Documents, Documents, Nearness], old: int
+) -> tuple[Documents, Documents, Nearness]:
+    """Pairs across a border, if there is one."""
+    first, second, nearness = found
+    if not old:
+        return found
+    met = (first < old) != (second < old)
+    return first[met], second[met], nearness[met]
 
 
 def nearest_below(

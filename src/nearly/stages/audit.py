@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from nearly.documents.corpus import Corpus
+from nearly.documents.side import OLD
 from nearly.measures.number import Documents
 from nearly.measures.pair import Pairs, join_pairs
 from nearly.progress import Progress
 from nearly.stages.search import search_exactly
 
-__all__ = ["Audit", "audit", "draw", "interval", "judge"]
+__all__ = ["Audit", "asking", "audit", "draw", "interval", "judge"]
 
 #: Documents by number, however many there may be.
 Numbers = npt.NDArray[Any]
@@ -46,12 +47,18 @@ def audit(
     corpus: Corpus, near: Pairs, documents: int, *, seed: int, threads: int, progress: Progress
 ) -> Audit:
     """Search some representatives exactly, and compare with the pairs that were found."""
-    everyone = corpus.representatives
+    everyone = asking(corpus)
     sought = everyone[draw(len(everyone), documents, seed)]
     threshold = corpus.measure.threshold(corpus.settings)
     true = search_exactly(corpus, sought, threshold, threads=threads, progress=progress)
     ends = ((true.first, true.second), _pairs_of(sought, near))
     return judge(sought, *ends, share=len(sought) / max(1, len(everyone)))
+
+
+def asking(corpus: Corpus) -> Documents:
+    """The representatives that are drawn from: all of them, or those of the new side."""
+    everyone = corpus.representatives
+    return everyone if corpus.sides is None else everyone[corpus.sides[everyone] != OLD]
 
 
 def _pairs_of(sought: Documents, near: Pairs) -> Ends:

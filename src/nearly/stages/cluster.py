@@ -1,5 +1,6 @@
 """From verified pairs to clusters."""
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,10 +8,13 @@ import numpy.typing as npt
 
 from nearly import _kernels
 from nearly.measures.number import Documents
-from nearly.measures.pair import Nearness, Pairs
+from nearly.measures.pair import Nearness, Packed, Pairs, in_order
 from nearly.settings import Clustering
 
-__all__ = ["Clusters", "cluster"]
+__all__ = ["Clusters", "InOrder", "cluster"]
+
+#: Puts packed pairs in order that come some at a time; all of them may not fit in memory.
+InOrder = Callable[[Iterable[tuple[Packed, Nearness]]], Pairs]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,17 +58,38 @@ def cluster(
     originals: Documents,
     order: Documents,
     method: Clustering,
+    in_order: InOrder = in_order,
 ) -> Clusters:
     """Connected components, or greedy leaders in the given order of all documents.
 
     Copies go where their representative goes: what is verified of it is verified of them.
     """
     if method == "leader":
-        labels = _kernels.leaders(near.first, near.second, near.nearness, order)
+        labels = _leaders(near, order, in_order)
     else:
         labels = _components(near, len(order))
     labels[copies] = labels[originals]
     return _numbered(labels)
+
+
+def _leaders(near: Pairs, order: Documents, in_order: InOrder) -> Documents:
+    """The leader of each document, itself where it leads; `order` says who comes first."""
+    rank = np.empty(len(order), np.uint32)
+    rank[order] = np.arange(len(order), dtype=np.uint32)
+    leaders = _kernels.Leaders(len(order))
+    for part in in_order(_ranked(near, rank)).parts():
+        leaders.add(part.first, part.second, part.nearness)
+    labels = np.empty(len(order), np.uint32)
+    labels[order] = order[leaders.ranks()]
+    return labels
+
+
+def _ranked(near: Pairs, rank: Documents) -> Iterator[tuple[Packed, Nearness]]:
+    """Pairs of ranks, the later one in the upper half."""
+    for part in near.parts():
+        first, second = rank[part.first], rank[part.second]
+        later = np.maximum(first, second).astype(np.uint64)
+        yield later << np.uint64(32) | np.minimum(first, second), part.nearness.copy()
 
 
 def _components(near: Pairs, documents: int) -> Documents:

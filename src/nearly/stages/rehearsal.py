@@ -1,34 +1,66 @@
 """Some documents taken through both methods, to see what all of them would cost."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from nearly.arrays import spans, take_strings
+from nearly.documents.side import Sides, by_side
 from nearly.measures.base import Measure
 from nearly.measures.pair import Block
 from nearly.measures.work import ONE_THREAD
+from nearly.settings import Settings
+from nearly.stages.audit import draw
 from nearly.stages.candidate import candidates, unique
+from nearly.stages.join import join_sides
 from nearly.tuning.banding import Banding
-from nearly.tuning.method import Rehearsal
+from nearly.tuning.method import Choice, Rehearsal, count_tried, settle
 
-__all__ = ["rehearse"]
+__all__ = ["rehearse", "settled"]
+
+
+def settled(
+    choice: Choice,
+    measure: Measure,
+    settings: Settings,
+    banding: Banding,
+    different: int,
+    text: int,
+    read: Callable[[npt.NDArray[np.int64]], pa.Array],
+) -> Choice:
+    """What is left of a tentative choice, by what some of the different documents say.
+
+    `text` is the bytes of all documents; `read` gives the texts of those that are drawn.
+    """
+    drawn = draw(different, count_tried(different, text), settings.seed)
+    rehearsal = rehearse(measure, read(drawn), None, banding, measure.threshold(settings))
+    return settle(choice, different, rehearsal)
 
 
 def rehearse(
-    measure: Measure, contents: pa.Array, banding: Banding, threshold: Fraction
+    measure: Measure, contents: pa.Array, sides: Sides | None, banding: Banding, threshold: Fraction
 ) -> Rehearsal:
     """Hash these documents, and join them; the pairs are not needed."""
-    documents = np.arange(len(contents), dtype=np.uint32)
+    places, cuts = by_side(sides)
+    documents = np.arange(len(contents), dtype=np.uint32)[places]
+    offsets, _ = spans(contents)
     signed = measure.sign(contents, banding)
+    columns = (np.ascontiguousarray(keys[places]) for keys in signed.keys.T)
     met = [
-        candidates(np.ascontiguousarray(keys), documents, signed.sketches, banding, hubs=0)[0]
-        for keys in signed.keys.T
+        candidates(keys, documents, signed.sketches, banding, hubs=0, cuts=cuts)[0]
+        for keys in columns
     ]
-    block = Block.of(documents, contents)
-    joined = list(measure.join([lambda: block], threshold, ONE_THREAD))
+    ends = (0, len(documents)) if cuts is None else cuts
+    blocks = [Block.of(some, take_strings(contents, some)) for some in np.split(documents, ends)]
+    loads = [[lambda block=block: block] for block in blocks]
+    joined = list(join_sides(measure, loads, threshold, ONE_THREAD))
     return Rehearsal(
         documents=len(documents),
+        text=int(offsets[-1] - offsets[0]),
+        size=int(signed.sizes.sum()),
         candidates=len(unique(np.concatenate(met), 0, 2**64 - 1)),
         joined=sum(part.meetings for part in joined),
         join_verified=sum(part.verified for part in joined),

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearly.documents.corpus import Corpus
+from nearly.documents.side import may_meet
 from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Pairs, join_pairs, split_pairs
 from nearly.progress import Progress
@@ -46,6 +47,9 @@ def search_exactly(
         *map_blocks(of_block, corpus, corpus.representatives, threads, progress), strict=True
     )
     first, second, nearness = (np.concatenate(column) for column in found)
+    if corpus.sides is not None:
+        met = may_meet(corpus.sides[first], corpus.sides[second])
+        first, second, nearness = first[met], second[met], nearness[met]
     packed, places = np.unique(join_pairs(first, second), return_index=True)
     low, high = split_pairs(packed)
     return Pairs(first=low, second=high, nearness=nearness[places])

@@ -15,12 +15,12 @@ from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Packed, Pairs, join_pairs
 from nearly.stages.cluster import Clusters
 
-__all__ = ["Keep", "Removed", "by_best_copy", "rank", "survivors"]
+__all__ = ["Keep", "Removed", "by_best_copy", "column_preference", "rank", "survivors"]
 
 #: How near the documents of some packed pairs are, whatever the threshold.
 Compare = Callable[[Packed], Nearness]
 
-PLAIN = ("first", "last", "longest", "shortest")
+PLAIN = ("first", "last", "longest", "shortest", "largest")
 BY_COLUMN = ("newest", "oldest", "max", "min")
 
 
@@ -63,7 +63,18 @@ class Removed:
 
 
 def rank(corpus: Contenders, near: Pairs, keep: Keep) -> Documents:
-    """All documents, those that should rather survive first; of equals the earlier one."""
+    """All documents, those that should rather survive first; of equals the earlier one.
+
+    Old documents survive whatever the rule says of new ones.
+    """
+    order = _ranked(corpus, near, keep)
+    if not corpus.old:
+        return order
+    return np.concatenate([np.sort(order[order < corpus.old]), order[order >= corpus.old]])
+
+
+def _ranked(corpus: Contenders, near: Pairs, keep: Keep) -> Documents:
+    """The same by the rule alone, wherever documents stand."""
     everyone = np.arange(len(corpus), dtype=np.uint32)
     if keep.rule == "first":
         return everyone
@@ -97,14 +108,17 @@ def _places(order: Documents) -> Documents:
 
 def _preference(corpus: Contenders, documents: Documents, keep: Keep) -> npt.NDArray[np.int64]:
     """Lower is better."""
+    if keep.rule == "largest":
+        return -corpus.sizes_of(documents).astype(np.int64)
     if keep.rule in ("longest", "shortest"):
         lengths = corpus.characters(documents)
         return -lengths if keep.rule == "longest" else lengths
     values = pa.chunked_array(corpus.rule_column).take(column_of(documents))
-    return _column_preference(values, keep)
+    return column_preference(values, keep)
 
 
-def _column_preference(values: pa.ChunkedArray, keep: Keep) -> npt.NDArray[np.int64]:
+def column_preference(values: pa.ChunkedArray, keep: Keep) -> npt.NDArray[np.int64]:
+    """Lower is better, by the values of the rule's column."""
     import pyarrow.compute as pc
 
     if keep.rule in ("newest", "oldest") and _is_text(values.type):
@@ -131,14 +145,25 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def survivors(
-    corpus: Contenders, clusters: Clusters, order: Documents, compare: Compare, same: float
+    corpus: Contenders,
+    clusters: Clusters,
+    order: Documents,
+    near: Pairs,
+    compare: Compare,
+    same: float,
 ) -> Removed:
-    """The best-ranked member of each cluster stays; all others go."""
+    """The best-ranked member of each cluster stays; all others go, unless they are old.
+
+    A document that has pairs with old ones of its cluster names the nearest of these.
+    """
     place = _places(order)
     best = np.full(clusters.count, len(order), np.int64)
     np.minimum.at(best, clusters.numbers, place[clusters.members])
     stays = order[best][clusters.numbers]
     goes = stays != clusters.members
+    if corpus.old:
+        stays = _nearest_old(corpus, clusters, near, stays)
+        goes &= clusters.members >= corpus.old
     ascending = np.argsort(clusters.members[goes])
     documents = clusters.members[goes][ascending]
     survivors = stays[goes][ascending]
@@ -150,12 +175,41 @@ def survivors(
     )
 
 
+def _nearest_old(
+    corpus: Contenders, clusters: Clusters, near: Pairs, stays: Documents
+) -> Documents:
+    """For each member of a cluster the nearest old document that it has a pair with there, of
+    equals the first; else what stays for all of them."""
+    cluster_of = np.full(len(corpus), -1, np.int64)
+    cluster_of[clusters.members] = clusters.numbers
+    text_of = _texts(corpus)
+    best = np.full(len(corpus), -np.inf)
+    named = np.zeros(len(corpus), np.uint32)
+    for part in near.parts():
+        is_inside = cluster_of[part.first] == cluster_of[part.second]
+        chosen = np.flatnonzero((part.first < corpus.old) & (part.second >= corpus.old) & is_inside)
+        old, new, nearness = part.first[chosen], part.second[chosen], part.nearness[chosen]
+        order = np.lexsort((old, -nearness, new))
+        firsts = order[np.append(True, new[order][1:] != new[order][:-1])[: len(order)]]
+        better = firsts[nearness[firsts] > best[new[firsts]]]
+        best[new[better]], named[new[better]] = nearness[better], old[better]
+    texts = text_of[clusters.members]
+    found = np.where(np.isfinite(best[texts]), named[texts], stays)
+    return np.where(texts < corpus.old, texts, found).astype(np.uint32)
+
+
+def _texts(corpus: Contenders) -> Documents:
+    """The first document of each one's text."""
+    text_of = np.arange(len(corpus), dtype=np.uint32)
+    text_of[corpus.copies] = corpus.originals
+    return text_of
+
+
 def _exact(
     corpus: Contenders, first: Documents, second: Documents, compare: Compare, same: float
 ) -> Nearness:
     """Nearness of any two documents, below the threshold too; copies cost nothing."""
-    text_of = np.arange(len(corpus), dtype=np.uint32)
-    text_of[corpus.copies] = corpus.originals
+    text_of = _texts(corpus)
     packed = join_pairs(text_of[first], text_of[second])
     differ = text_of[first] != text_of[second]
     sought, which = np.unique(packed[differ], return_inverse=True)

@@ -1,6 +1,7 @@
 """From document numbers to the tables that a user sees, with ids in them."""
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import schemas
-from nearly.arrays import column_of, string_array
+from nearly.arrays import column_of, spans
 from nearly.documents.corpus import Labelled, Named
 from nearly.documents.lookup import TextReader, named_pairs
 from nearly.measures.base import Measure
@@ -16,7 +17,7 @@ from nearly.measures.number import Documents
 from nearly.measures.pair import PART, Nearness, Pairs
 from nearly.stages.cluster import Clusters
 from nearly.stages.survivor import Removed
-from nearly.text.table import excerpt_columns
+from nearly.text.table import Glimpse, excerpt_columns, glimpse
 
 __all__ = [
     "best",
@@ -27,6 +28,7 @@ __all__ = [
     "place_columns",
     "read_shown",
     "removed_tables",
+    "side_columns",
 ]
 
 
@@ -36,9 +38,11 @@ def pair_table(corpus: Labelled, pairs: Pairs, measure: Measure, id_type: pa.Dat
         corpus.ids(pairs.first),
         corpus.ids(pairs.second),
         column_of(measure.shown(pairs.nearness)),
+        *side_columns(corpus, pairs, measure).values(),
         *place_columns(corpus, id_a=pairs.first, id_b=pairs.second).values(),
     ]
-    return pa.table(columns, schema=_shaped(schemas.PAIRS, corpus, measure, id_type))
+    schema = schemas.with_sides(schemas.PAIRS, measure.sides)
+    return pa.table(columns, schema=_shaped(schema, corpus, measure, id_type))
 
 
 def pair_tables(
@@ -89,6 +93,16 @@ def _parts(rows: int) -> Iterator[slice]:
         yield slice(start, start + PART)
 
 
+def side_columns(corpus: Labelled, pairs: Pairs, measure: Measure) -> dict[str, pa.Array]:
+    """What a measure says of each document of a pair; most say nothing."""
+    if not measure.sides:
+        return {}
+    sizes = corpus.sizes_of(pairs.first), corpus.sizes_of(pairs.second)
+    return dict(
+        zip(measure.sides, map(column_of, measure.of_sides(pairs.nearness, *sizes)), strict=True)
+    )
+
+
 def place_columns(corpus: Labelled, **documents: Documents) -> dict[str, pa.Array]:
     """Where the documents of each column of ids stand; nothing where ids do not repeat."""
     if not corpus.ids_repeat:
@@ -118,22 +132,30 @@ def read_shown(
     at. Where documents are no texts, `reader` reads what people see of them, then.
     """
     shown = pair_table(corpus, pairs, measure, id_type)
-    texts_a, texts_b = corpus.texts(pairs.first), corpus.texts(pairs.second)
-    if reader is None or texts_a.type == pa.large_string():
-        return partial(_with_excerpts, shown, texts_a, texts_b)
+    if reader is None or corpus.texts(pairs.first[:0]).type == pa.large_string():
+        return partial(_with_excerpts, shown, _glimpses(corpus, pairs))
     return partial(_with_read_excerpts, shown, reader)
+
+
+def _glimpses(corpus: Named, pairs: Pairs) -> list[Glimpse]:
+    """One pair at a time: of long texts no more is held than a piece."""
+    seen = []
+    for ends in zip(pairs.first, pairs.second, strict=True):
+        offsets, data = spans(corpus.texts(np.array(ends, pairs.first.dtype)))
+        a, b = (data[start:stop] for start, stop in itertools.pairwise(offsets.tolist()))
+        seen.append(glimpse(a, b))
+    return seen
 
 
 def _with_read_excerpts(shown: pa.Table, reader: TextReader) -> pa.Table:
     named = named_pairs(reader, shown)
-    texts = string_array(named.read([*named.first, *named.second]))
-    return _with_excerpts(shown, texts[: len(shown)], texts[len(shown) :])
+    texts = named.read([*named.first, *named.second])
+    ends = zip(texts[: len(shown)], texts[len(shown) :], strict=True)
+    return _with_excerpts(shown, [Glimpse(a, b) for a, b in ends])
 
 
-def _with_excerpts(
-    shown: pa.Table, texts_a: pa.LargeStringArray, texts_b: pa.LargeStringArray
-) -> pa.Table:
-    for name, column in excerpt_columns(texts_a.to_pylist(), texts_b.to_pylist()).items():
+def _with_excerpts(shown: pa.Table, seen: Sequence[Glimpse]) -> pa.Table:
+    for name, column in excerpt_columns(seen).items():
         shown = shown.append_column(name, column)
     return shown
 

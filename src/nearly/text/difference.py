@@ -16,7 +16,16 @@ from typing import Any, Final, Literal, NamedTuple
 from nearly.text.kind import Kind, kind_of
 from nearly.wording import count
 
-__all__ = ["Difference", "Span", "SpanKind", "difference"]
+__all__ = [
+    "Difference",
+    "Run",
+    "Span",
+    "SpanKind",
+    "difference",
+    "places_of",
+    "runs_of",
+    "tokens_of",
+]
 
 SpanKind = Literal["equal", "insert", "delete", "replace", "moved"]
 
@@ -82,6 +91,10 @@ class Difference:
         return asdict(self) | {"spans": [span._asdict() for span in self.spans]}
 
 
+#: What a span is, and where it begins and ends in both texts: in words, not in characters.
+Run = tuple[SpanKind, int, int, int, int]
+
+
 class _Block(NamedTuple):
     """Tokens that are the same on both sides."""
 
@@ -93,14 +106,14 @@ class _Block(NamedTuple):
 def difference(a: str, b: str) -> Difference:
     """Compare two texts word by word."""
     kind = kind_of(a, b)
-    tokens_a, tokens_b = _TOKEN.findall(a), _TOKEN.findall(b)
+    tokens_a, tokens_b = tokens_of(a), tokens_of(b)
     # Line breaks in other places are worth showing only where nothing else differs.
     spaced = kind in ("same text", "space")
     keys_a, keys_b = ([t if spaced else t.strip() for t in side] for side in (tokens_a, tokens_b))
-    runs = _slid(_runs(_aligned(keys_a, keys_b), len(keys_a), len(keys_b)), keys_a, keys_b)
+    runs = _slid(runs_of(keys_a, keys_b), keys_a, keys_b)
     moved = _moved(runs, keys_a, keys_b)
     pieces = [piece for run in runs for piece in _split(run, moved)]
-    places_a, places_b = _places(tokens_a), _places(tokens_b)
+    places_a, places_b = places_of(tokens_a), places_of(tokens_b)
     spans = tuple(
         Span(kind, places_a[i], places_a[j], places_b[k], places_b[m])
         for kind, i, j, k, m in pieces
@@ -112,6 +125,16 @@ def difference(a: str, b: str) -> Difference:
         sum(words_b[m] - words_b[k] for _, _, _, k, m in changed),
     )
     return Difference(kind, spans, differing, max(words_a[-1], words_b[-1]))
+
+
+def tokens_of(text: str) -> list[str]:
+    """Words and marks, each with the white space before it; together they are the text."""
+    return _TOKEN.findall(text)
+
+
+def runs_of(a: Sequence[str], b: Sequence[str]) -> Iterator[Run]:
+    """Runs of the same words in the same order, and what stands between them."""
+    return _runs(_aligned(a, b), len(a), len(b))
 
 
 def _aligned(a: Sequence[str], b: Sequence[str]) -> list[_Block]:
@@ -212,10 +235,7 @@ def _longest_ascending(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]
     return chain[::-1]
 
 
-_Run = tuple[SpanKind, int, int, int, int]
-
-
-def _runs(blocks: Sequence[_Block], end_a: int, end_b: int) -> Iterator[_Run]:
+def _runs(blocks: Sequence[_Block], end_a: int, end_b: int) -> Iterator[Run]:
     """Equal runs, joined where they touch, and what stands between them."""
     at_a = at_b = 0
     equal_a = equal_b = 0  # where the run of equal words began
@@ -234,12 +254,12 @@ def _runs(blocks: Sequence[_Block], end_a: int, end_b: int) -> Iterator[_Run]:
         at_a, at_b = block.a + block.size, block.b + block.size
 
 
-def _slid(runs: Iterator[_Run], a: Sequence[str], b: Sequence[str]) -> list[_Run]:
+def _slid(runs: Iterator[Run], a: Sequence[str], b: Sequence[str]) -> list[Run]:
     """What was added or taken out, as far to the right as it can stand: at the end of a sentence.
 
     `x. y z. y` is `x. y` with `z. y` or with `y z.` added to it; the second is easier to read.
     """
-    found: list[_Run] = []
+    found: list[Run] = []
     for run in runs:
         before = found[-1] if found else run
         if run[0] != "equal" or before[0] not in ("insert", "delete"):
@@ -251,7 +271,7 @@ def _slid(runs: Iterator[_Run], a: Sequence[str], b: Sequence[str]) -> list[_Run
         steps = 0
         while steps < end_a - j and side[low + steps] == side[high + steps]:
             steps += 1
-        moved: list[_Run] = [
+        moved: list[Run] = [
             ("equal", i, i + steps, k, k + steps),
             (kind, i + steps, j + steps, k + steps, m + steps),
             ("equal", j + steps, end_a, m + steps, end_b),
@@ -267,7 +287,7 @@ class _Moves(NamedTuple):
     b: frozenset[int]
 
 
-def _moved(runs: Sequence[_Run], a: Sequence[str], b: Sequence[str]) -> _Moves:
+def _moved(runs: Sequence[Run], a: Sequence[str], b: Sequence[str]) -> _Moves:
     gone: dict[tuple[str, ...], list[int]] = {}
     for kind, i, j, _, _ in runs:
         if kind != "equal" and j - i >= _LEAST_MOVED:
@@ -281,7 +301,7 @@ def _moved(runs: Sequence[_Run], a: Sequence[str], b: Sequence[str]) -> _Moves:
     return _Moves(frozenset(from_a), frozenset(to_b))
 
 
-def _split(run: _Run, moved: _Moves) -> Iterator[_Run]:
+def _split(run: Run, moved: _Moves) -> Iterator[Run]:
     """A run as it is, or what was moved apart from the rest of it."""
     kind, i, j, k, m = run
     from_here, to_here = i < j and i in moved.a, k < m and k in moved.b
@@ -294,7 +314,7 @@ def _split(run: _Run, moved: _Moves) -> Iterator[_Run]:
         yield "moved" if to_here else "insert", j, j, k, m
 
 
-def _places(tokens: Sequence[str]) -> list[int]:
+def places_of(tokens: Sequence[str]) -> list[int]:
     """Where each token begins, and where the last one ends."""
     places = [0]
     for token in tokens:

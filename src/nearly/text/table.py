@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
+from nearly.arrays import Bytes, characters_in, column_of, string_array
 from nearly.text.difference import Difference, difference
 from nearly.text.kind import fingerprint, kind_of_fingerprints
 
-__all__ = ["MARKS", "excerpt_columns", "with_difference"]
+__all__ = ["MARKS", "Glimpse", "excerpt_columns", "glimpse", "with_difference"]
 
 #: Documents whose texts are held at once.
 AT_ONCE: Final = 10_000
 #: Characters of an excerpt, and how many of them stand before the first difference.
 ROOM: Final = 300
 BEFORE: Final = 100
+#: Bytes of a text from which on only a piece is looked at, and bytes of that piece.
+LONGEST: Final = 2**20
+PIECE: Final = 2**14
 #: Where an excerpt differs: starts and stops of pieces.
-MARKS: Final = pa.list_(pa.struct([("start", pa.int32()), ("stop", pa.int32())]))
+ENDS: Final = ("start", "stop")
+MARKS: Final = pa.list_(pa.struct([(end, pa.int32()) for end in ENDS]))
 
 
 def with_difference(
@@ -41,15 +47,51 @@ def with_difference(
     return pairs.append_column("difference", pa.array(kinds, pa.string()))
 
 
-def excerpt_columns(texts_a: Sequence[str], texts_b: Sequence[str]) -> dict[str, pa.Array]:
+class Glimpse(NamedTuple):
+    """Both texts of a pair; of long ones a piece, which begins after so many characters."""
+
+    a: str
+    b: str
+    before: int = 0
+    is_whole: bool = True
+
+
+def glimpse(a: Bytes, b: Bytes) -> Glimpse:
+    """Both texts, or what stands around their first difference."""
+    if max(len(a), len(b)) <= LONGEST:
+        return Glimpse(_text(a), _text(b))
+    start = max(0, _first_difference(a, b) - 4 * BEFORE)  # a character has four bytes at most
+    while start > 0 and a[start] & 0xC0 == 0x80:
+        start -= 1
+    piece = slice(start, start + PIECE)
+    return Glimpse(_text(a[piece]), _text(b[piece]), characters_in(a[:start]), is_whole=False)
+
+
+def _text(piece: Bytes) -> str:
+    return piece.tobytes().decode(errors="ignore")  # a piece may end inside a character
+
+
+def _first_difference(a: Bytes, b: Bytes) -> int:
+    """Where the bytes of two texts differ first, or the shorter one ends."""
+    shorter = min(len(a), len(b))
+    for start in range(0, shorter, LONGEST):
+        stop = min(start + LONGEST, shorter)
+        differs = a[start:stop] != b[start:stop]
+        if differs.any():
+            return start + int(np.argmax(differs))
+    return shorter
+
+
+def excerpt_columns(seen: Sequence[Glimpse]) -> dict[str, pa.Array]:
     """Of each pair of texts, what differs and both texts around the first difference.
 
-    `difference` is its kind, `differing` of `words` differ. `text_a` is the piece of the text that
-    begins at `start_a`, and `marks_a` says where it differs; the same for b.
+    `difference` is its kind, `differing` of `words` differ; these are null where a text is too long
+    to be compared word by word. `text_a` is the piece of the text that begins at `start_a`, and
+    `marks_a` says where it differs; the same for b.
     """
-    rows = [_row(a, b) for a, b in zip(texts_a, texts_b, strict=True)]
+    rows = [_row(*each) for each in seen]
     return {
-        name: pa.array([row[name] for row in rows], kind)
+        name: _column([row[name] for row in rows], kind)
         for name, kind in (
             ("difference", pa.string()),
             ("differing", pa.int64()),
@@ -59,22 +101,38 @@ def excerpt_columns(texts_a: Sequence[str], texts_b: Sequence[str]) -> dict[str,
     }
 
 
+def _column(values: list[Any], kind: pa.DataType) -> pa.Array:
+    """See `nearly.arrays`: `pa.array` would import pandas, and is left to long texts."""
+    if None in values:
+        return pa.array(values, kind)
+    if kind == pa.string():
+        return string_array(values, kind)
+    if kind == pa.int64():
+        return column_of(np.array(values, np.int64))
+    ends = np.cumsum([0, *map(len, values)], dtype=np.int32)
+    edges = [np.array([mark[end] for marks in values for mark in marks], np.int32) for end in ENDS]
+    pieces = pa.StructArray.from_arrays(
+        [column_of(edge) for edge in edges], fields=list(kind.value_type)
+    )
+    return pa.ListArray.from_arrays(column_of(ends), pieces, type=kind)
+
+
 _SIDE: Final = (("text", pa.string()), ("start", pa.int64()), ("marks", MARKS))
 
 
-def _row(a: str, b: str) -> dict[str, Any]:
+def _row(a: str, b: str, before: int, is_whole: bool) -> dict[str, Any]:
     found = difference(a, b)
     first = found.first
     starts = (0, 0) if first is None else (first.start_a - BEFORE, first.start_b - BEFORE)
     row: dict[str, Any] = {
-        "difference": found.kind,
-        "differing": found.differing,
-        "words": found.words,
+        "difference": found.kind if is_whole else None,
+        "differing": found.differing if is_whole else None,
+        "words": found.words if is_whole else None,
     }
     for side, text, start in zip("ab", (a, b), starts, strict=True):
         begin = max(0, start)
         row[f"text_{side}"] = text[begin : begin + ROOM]
-        row[f"start_{side}"] = begin
+        row[f"start_{side}"] = before + begin
         row[f"marks_{side}"] = _marks(found, side, begin)
     return row
 

@@ -2,7 +2,7 @@
 
 `paper` has those of the source documents, `bloom` Bloom filters, `normalisation` the text that
 shingles are cut from, `signature` the signature of nearly itself, bit by bit, `passage` the runs
-that two texts share.
+that two texts share, `vector` what random hyperplanes do.
 """
 
 from nearly.textbook.bloom import PlainBloomFilter, bloom_steps, number_key
@@ -22,6 +22,7 @@ from nearly.textbook.paper import (
     document_frequency,
     edit_distance,
     hamming_distance,
+    inverse_document_frequency,
     jaccard,
     jaccard_distance,
     leaders,
@@ -33,9 +34,11 @@ from nearly.textbook.paper import (
     signatures_by_hash_functions,
     similar_pairs,
     too_common,
+    weighted_jaccard,
     words,
 )
-from nearly.textbook.passage import maximal_runs
+from nearly.textbook.passage import maximal_runs, near_runs, repeated_pieces, shared_part
+from nearly.textbook.vector import cosine, hyperplane_chance
 
 __all__ = [
     "WHITE_SPACE",
@@ -50,23 +53,30 @@ __all__ = [
     "candidates",
     "components",
     "containment",
+    "cosine",
     "cosine_distance",
     "document_frequency",
     "edit_distance",
     "hamming_distance",
+    "hyperplane_chance",
+    "inverse_document_frequency",
     "jaccard",
     "jaccard_distance",
     "leaders",
     "maximal_runs",
     "minhash",
+    "near_runs",
     "norm_distance",
     "normalise",
     "number_key",
+    "repeated_pieces",
+    "shared_part",
     "shingles",
     "signature_by_permutations",
     "signature_steps",
     "signatures_by_hash_functions",
     "similar_pairs",
     "too_common",
+    "weighted_jaccard",
     "words",
 ]

@@ -37,6 +37,7 @@ __all__ = [
     "document_frequency",
     "edit_distance",
     "hamming_distance",
+    "inverse_document_frequency",
     "jaccard",
     "jaccard_distance",
     "leaders",
@@ -48,6 +49,7 @@ __all__ = [
     "signatures_by_hash_functions",
     "similar_pairs",
     "too_common",
+    "weighted_jaccard",
     "words",
 ]
 
@@ -134,6 +136,29 @@ def bag_jaccard(a: Counter[Element], b: Counter[Element]) -> Fraction:
     """
     union = (a | b).total()
     return Fraction((a & b).total(), union) if union else Fraction(0)
+
+
+def weighted_jaccard(
+    a: Counter[Element], b: Counter[Element], weights: Mapping[Element, Fraction]
+) -> Fraction:
+    """The same, each element with its weight; sets are bags that hold everything once.
+
+    What weighs nothing is as if it were not there.
+    """
+
+    def weight(bag: Counter[Element]) -> Fraction:
+        return sum((weights[element] * count for element, count in bag.items()), Fraction(0))
+
+    union = weight(a | b)
+    return weight(a & b) / union if union else Fraction(0)
+
+
+def inverse_document_frequency(documents: Sequence[Set[Element]]) -> dict[Element, float]:
+    """ln((1 + n) / (1 + count)) + 1: the fewer of n documents have an element, the more it
+    weighs (as scikit-learn has it by default)."""
+    n = len(documents)
+    counts = document_frequency(documents)
+    return {element: math.log((1 + n) / (1 + count)) + 1 for element, count in counts.items()}
 
 
 # Signatures

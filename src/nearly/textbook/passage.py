@@ -1,9 +1,10 @@
 """Shared passages as plainly as Python can say them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["maximal_runs"]
+__all__ = ["maximal_runs", "near_runs", "repeated_pieces", "shared_part"]
 
 
 def maximal_runs(a: Sequence[Any], b: Sequence[Any], least: int) -> set[tuple[int, int, int]]:
@@ -21,3 +22,62 @@ def maximal_runs(a: Sequence[Any], b: Sequence[Any], least: int) -> set[tuple[in
             if starts_here and length >= least:
                 found.add((i, j, length))
     return found
+
+
+def near_runs(a: Sequence[Any], b: Sequence[Any], least: int) -> set[tuple[int, int, int]]:
+    """Runs of which some units were replaced, in the form of `maximal_runs`.
+
+    Four equal units in a row are extended on both sides as far as equal units outweigh replaced
+    ones. At least four of five units are equal, and not all.
+    """
+    found = set()
+    for i in range(len(a) - 3):
+        for j in range(len(b) - 3):
+            if a[i : i + 4] != b[j : j + 4]:
+                continue
+            left = _reach(a[:i][::-1], b[:j][::-1])
+            length = left + 4 + _reach(a[i + 4 :], b[j + 4 :])
+            first, second = a[i - left :][:length], b[j - left :][:length]
+            equal = sum(x == y for x, y in zip(first, second, strict=True))
+            if length >= least and length > equal >= 0.8 * length:
+                found.add((i - left, j - left, length))
+    return found
+
+
+def _reach(a: Sequence[Any], b: Sequence[Any]) -> int:
+    """How many units in front have most to say for being equal, until four too many differ."""
+    score = best = end = 0
+    for place, (x, y) in enumerate(zip(a, b, strict=False), 1):
+        score += 1 if x == y else -1
+        if score > best:
+            best, end = score, place
+        elif score <= best - 4:
+            break
+    return end
+
+
+def shared_part(a: Sequence[Any], b: Sequence[Any]) -> float:
+    """Shared units among all units of both sides, each as often as it stands there."""
+    shared = Counter(a) & Counter(b)
+    return 2 * shared.total() / (len(a) + len(b))
+
+
+def repeated_pieces(documents: Sequence[Sequence[str]], least: int) -> set[tuple[int, int]]:
+    """Pieces, by document and place, of runs that stand before in the same order.
+
+    A run is some pieces in a row of one document, with at least `least` words together. Another
+    one stands before it if it begins in an earlier document, or earlier in the same one.
+    """
+    runs = [
+        (document, start, pieces[start:end])
+        for document, pieces in enumerate(documents)
+        for start in range(len(pieces))
+        for end in range(start + 1, len(pieces) + 1)
+        if sum(len(piece.split()) for piece in pieces[start:end]) >= least
+    ]
+    return {
+        (document, start + i)
+        for document, start, run in runs
+        if any((d, s) < (document, start) and other == run for d, s, other in runs)
+        for i in range(len(run))
+    }

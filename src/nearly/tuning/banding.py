@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from nearly.errors import SettingsError
-from nearly.tuning.family import Family, MinHash
+from nearly.tuning.family import Family, Linear
 from nearly.tuning.hashing import MINHASH, Closenesses, Hashing
 from nearly.tuning.quadrature import integral
 
@@ -50,7 +50,7 @@ SECONDS_A_CANDIDATE = 15e-9
 class Banding:
     """Bands of rows, and how many positions of a candidate's two signatures must agree.
 
-    `agreement` counts positions of bands * rows in which the sketches agree; with 0
+    `agreement` counts positions in which the sketches agree, of those that are in a sketch; with 0
     every candidate passes.
     """
 
@@ -69,6 +69,11 @@ class Banding:
         return self.bands * self.rows
 
     @property
+    def sketched(self) -> int:
+        """How many positions are in a sketch."""
+        return self.hashing.sketched(self.permutations)
+
+    @property
     def band(self) -> Family:
         """One band: all of its rows agree."""
         return self.hashing.row.and_(self.rows)
@@ -81,7 +86,7 @@ class Banding:
     @property
     def filter(self) -> Family:
         """What lets a candidate go on to be verified."""
-        return self.hashing.sketch.at_least(self.agreement, self.permutations)
+        return self.hashing.sketch.at_least(self.agreement, self.sketched)
 
     def recall(self, closeness: float) -> float:
         """The least share of pairs of this closeness that is found, whatever the dependence.
@@ -165,7 +170,8 @@ def expected_candidates(
     """How many pairs of a corpus share a band, given the shares of its pairs by similarity."""
     shares = banding.hashing.pairs if similarities is None else similarities
     pairs = documents * (documents - 1) / 2
-    return pairs * math.fsum(w * banding.family.probability(s) for s, w in shares)
+    family = banding.family
+    return pairs * math.fsum(w * family.probability(s) for s, w in shares)
 
 
 def expected_meetings(
@@ -213,8 +219,8 @@ def nearest_threshold(permutations: int, threshold: float, hashing: Hashing = MI
     """
     _check_count("permutations", permutations)
     _check_threshold(threshold)
-    divisors = [b for b in range(1, permutations + 1) if permutations % b == 0]
-    choices = [Banding(b, permutations // b, hashing=hashing) for b in divisors]
+    possible = (rows for rows in _possible_rows(permutations, hashing) if permutations % rows == 0)
+    choices = [Banding(permutations // rows, rows, hashing=hashing) for rows in possible]
     return min(choices, key=lambda c: abs(approximate_threshold(c) - threshold))
 
 
@@ -236,7 +242,7 @@ def least_weighted_area(
         )
     choices = (
         (found.weighted(*weights), bands, rows)
-        for rows in range(1, permutations + 1)
+        for rows in _possible_rows(permutations, hashing)
         for bands, found in _areas_by_bands(rows, threshold, permutations // rows, hashing)
     )
     _, bands, rows = min(choices)
@@ -251,7 +257,7 @@ def _areas_by_bands(
     F of equation 2, integrated by parts, is F_b(s) = (s curve_b(s) + b r F_{b-1}(s)) / (b r + 1).
     That holds where a row agrees with a chance that is the closeness; others are integrated.
     """
-    if not isinstance(hashing.row, MinHash):
+    if not isinstance(hashing.row, Linear):
         for bands in range(1, most + 1):
             yield bands, areas(Banding(bands, rows, hashing=hashing).family, threshold)
         return
@@ -293,7 +299,10 @@ def meeting_recall(
     _check_goal(threshold, recall, permutations)
     missed = (1 - recall) * (1 - FILTER_PART)
     agree = hashing.row.probability(threshold)
-    needed = ((_bands_needed(agree, rows, missed), rows) for rows in range(1, permutations + 1))
+    needed = (
+        (max(_bands_needed(agree, rows, missed), hashing.least_drawn), rows)
+        for rows in _possible_rows(permutations, hashing)
+    )
     choices = [
         Banding(int(b), rows, hashing=hashing) for b, rows in needed if b * rows <= permutations
     ]
@@ -308,17 +317,32 @@ def explicit(
     """Bands and rows as given, with the strictest agreement that this recall allows.
 
     The filter may lose a tenth of the pairs that may be lost; whether the bands keep to the
-    rest is for `Banding.recall` to say.
+    rest is for `Banding.recall` to say. Where keys are drawn, they lose what the bands do not.
     """
-    permutations = Banding(bands, rows).permutations
-    _check_goal(threshold, recall, permutations)
+    bare = Banding(bands, rows, hashing=hashing)
+    _check_rows(rows, hashing)
+    _check_goal(threshold, recall, permutations := bare.permutations)
     allowed = (1 - recall) * FILTER_PART
-    low, high = 0, permutations
+    if hashing.least_drawn:
+        allowed = max(allowed, 1 - recall - bare.family.chance(threshold).missed)
+    low, high = 0, (sketched := hashing.sketched(permutations))
     while low < high:
         cutoff = (low + high + 1) // 2
-        loses = hashing.sketch.at_least(cutoff, permutations).chance(threshold).missed
+        loses = hashing.sketch.at_least(cutoff, sketched).chance(threshold).missed
         low, high = (cutoff, high) if loses <= allowed else (low, cutoff - 1)
     return Banding(bands, rows, agreement=low, hashing=hashing)
+
+
+def _possible_rows(permutations: int, hashing: Hashing) -> range:
+    return range(1, min(permutations, hashing.most_rows or permutations) + 1)
+
+
+def _check_rows(rows: int, hashing: Hashing) -> None:
+    if hashing.most_rows is not None and rows > hashing.most_rows:
+        raise SettingsError(
+            f"rows is {rows!r}; this measure draws its keys one by one, so a band has 1 row: give "
+            "rows=1 and as many bands as keys are to be drawn, or a recall instead"
+        )
 
 
 def _bands_needed(agree_in_a_row: float, rows: int, missed: float) -> float:

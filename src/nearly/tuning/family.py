@@ -18,9 +18,14 @@ __all__ = [
     "Cascade",
     "Chance",
     "Family",
+    "Hyperplane",
+    "Linear",
+    "MeanHyperplane",
     "MinHash",
     "Or",
+    "Place",
     "Sensitivity",
+    "Side",
     "Sketch",
 ]
 
@@ -90,14 +95,32 @@ class Family:
 
 
 @dataclass(frozen=True)
-class MinHash(Family):
-    """One minhash: two sets agree with a probability that is their similarity (upc 4.2.1)."""
+class Linear(Family):
+    """One function that agrees with a probability that is the closeness itself."""
 
     def chance(self, similarity: float) -> Chance:
         return Chance(similarity, 1 - similarity)
 
     def closeness(self, probability: float) -> float:
         return probability
+
+
+@dataclass(frozen=True)
+class MinHash(Linear):
+    """One minhash: two sets agree with a probability that is their similarity (upc 4.2.1)."""
+
+
+@dataclass(frozen=True)
+class Place(Linear):
+    """One random place: two vectors agree in it with the share of places that are equal (kth)."""
+
+
+@dataclass(frozen=True)
+class Side(Linear):
+    """One random hyperplane: two vectors lie on one side of it with a chance of 1 - angle / 180°.
+
+    The closeness is just that; `Hyperplane` is the same for one that is the cosine.
+    """
 
 
 @dataclass(frozen=True)
@@ -110,6 +133,27 @@ class Sketch(Family):
         by_chance = 0.5**self.bits
         differ = 1 - similarity
         return Chance(similarity + differ * by_chance, differ * (1 - by_chance))
+
+
+@dataclass(frozen=True)
+class Hyperplane(Family):
+    """One random hyperplane: two vectors lie on one side of it with a chance of 1 - angle / 180°.
+
+    The similarity is the cosine of the angle (kth; Charikar 2002).
+    """
+
+    def chance(self, similarity: float) -> Chance:
+        apart = math.acos(max(-1.0, min(1.0, similarity))) / math.pi
+        return Chance(1 - apart, apart)
+
+
+@dataclass(frozen=True)
+class MeanHyperplane(Hyperplane):
+    """The same at worst, where the similarity is the mean of the cosine and of another one, which
+    is 1 at most: a mean of s needs a cosine of 2s - 1."""
+
+    def chance(self, similarity: float) -> Chance:
+        return super().chance(2 * similarity - 1)
 
 
 @dataclass(frozen=True)

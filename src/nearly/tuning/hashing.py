@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from nearly.tuning.family import Family, MinHash, Sketch
+from nearly.tuning.family import Family, MinHash, Sensitivity, Sketch
 
 __all__ = ["MINHASH", "Closenesses", "Hashing", "background"]
 
@@ -46,17 +46,51 @@ class Hashing:
 
     `row`: two documents agree in one position of a signature. `sketch`: they agree in what a
     sketch keeps of a position, which is 1 or 2 `bits`. `pairs`: where the pairs of an unknown
-    corpus lie.
+    corpus lie. Where a row is a single bit, it is cheap: a permutation of the settings stands for
+    several of them, and a sketch keeps those of the first positions, `most_sketched` of them.
+
+    `least_drawn`, if it is not 0: keys are not compared with keys. Each is drawn from one document,
+    at least that many of them, and looked for in the other one as a whole. So a band has one row,
+    and the agreement counts keys that were found.
+
+    `far`: what is compared is a distance, and two documents that are so far apart have a closeness
+    of 0, from where it rises evenly to 1.
     """
 
     row: Family
     sketch: Family
     bits: int
     pairs: Closenesses
+    rows_a_permutation: int = 1
+    most_sketched: int | None = None
+    least_drawn: int = 0
+    far: float | None = None
+
+    @property
+    def most_rows(self) -> int | None:
+        """Rows that a band can have; None: any number."""
+        return 1 if self.least_drawn else None
+
+    def sensitivity(self, closeness: float) -> Sensitivity:
+        """What a row promises of pairs at a threshold, and of those that are half as similar, or
+        twice as far apart."""
+        near = 1 - closeness
+        if self.far is None:
+            return self.row.sensitivity(near, 1 - closeness / 2)
+        d1, d2, p1, p2 = self.row.sensitivity(near, min(1.0, 2 * near or 1.0))
+        return Sensitivity(d1 * self.far, d2 * self.far, p1, p2)
+
+    def distance(self, closeness: float) -> float:
+        """How far apart two documents are, where it is a distance that is compared."""
+        return (1 - closeness) * (1.0 if self.far is None else self.far)
+
+    def sketched(self, positions: int) -> int:
+        """How many positions of a signature of this length are in its sketch."""
+        return min(positions, self.most_sketched or positions)
 
     def sketch_words(self, positions: int) -> int:
         """64-bit words in the sketch of a signature of this length."""
-        return -(-positions * self.bits // SKETCH_WORD_BITS)
+        return -(-self.sketched(positions) * self.bits // SKETCH_WORD_BITS)
 
 
 #: Minhashes of sets, of which a sketch keeps two bits; strangers share a few shingles.

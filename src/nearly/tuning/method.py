@@ -2,17 +2,30 @@
 
 The exact join misses nothing, and its cost grows with how many documents share a rare shingle;
 hashing costs about the same for every document, unless a text that many have in common draws them
-into one bucket. What buckets hold is counted once documents are signed, and before they are
-compared: then a method that was chosen by size may be changed. Only counts decide, never the clock,
-so that every engine and machine decides alike. docs/methods.md has the measurements behind the
-numbers here.
+into one bucket. What is small is joined. Beyond that, some documents are taken through both ways,
+and all are joined where that is predicted to cost hardly more than hashing. What buckets hold is
+counted once documents are signed, and before they are compared: then the method may be changed
+again. Only counts decide, never the clock, so that every engine and machine decides alike.
+docs/methods.md has the measurements behind the numbers here.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from nearly.settings import Method, Settings
 
-__all__ = ["Choice", "Rehearsal", "choose_method", "count_rehearsed", "is_crowded", "reconsider"]
+__all__ = [
+    "TRIED",
+    "USUAL_MEETINGS",
+    "Choice",
+    "Rehearsal",
+    "choose_method",
+    "count_rehearsed",
+    "count_tried",
+    "is_crowded",
+    "reconsider",
+    "settle",
+]
 
 #: A join lists all pairs of a cluster: more documents than this could be one cluster.
 MOST_DOCUMENTS = 5_000
@@ -22,6 +35,21 @@ USUAL_MEETINGS = 256
 
 #: Documents and bytes of text that are tried with both methods.
 MOST_REHEARSED, MOST_TEXT_REHEARSED = 2_000, 2**24
+
+#: The same where nothing is known of buckets yet: that is done for every corpus of some size.
+MOST_TRIED, MOST_TEXT_TRIED = 500, 2**20
+
+TRIED = "a sample says that this costs hardly more than hashing"
+
+#: How many times as much as hashing a join may cost that misses nothing.
+FREE = 1.25
+
+# What a run costs, in nanoseconds of one core, whatever the method: reading.
+BYTE_READ = 2
+# By hashing: a byte that is signed, a document that is signed and met, a byte of a candidate.
+BYTE_SIGNED, DOCUMENT_HASHED, BYTE_VERIFIED = 1.8, 1_000, 4
+# By joining: a shingle that is put in its place, a document, a meeting, a byte of a candidate.
+SHINGLE_JOINED, DOCUMENT_JOINED, MEETING_JOINED, BYTE_JOINED = 45, 250, 40, 1
 
 # What work costs, in looks at the sketches of two documents (some 25 nanoseconds).
 LOOK_OF_A_JOIN = 2
@@ -37,23 +65,48 @@ class Choice:
 
     method: Method
     why: str
+    #: Whether some documents have to be tried before it holds: see `settle`.
+    is_tentative: bool = False
+
+
+class Joinable(Protocol):
+    """What is known of a measure's join before anything is read."""
+
+    @property
+    def most_to_join(self) -> int | None:
+        """Bytes of text that are joined about as fast as hashed; None: nothing can be hashed."""
+
+    @property
+    def most_to_try(self) -> int:
+        """Bytes of text up to which the join may be worth a try."""
 
 
 def choose_method(
-    settings: Settings, documents: int, text: int, most_to_join: int, *, clusters_only: bool
+    settings: Settings,
+    documents: int,
+    text: int,
+    measure: Joinable,
+    *,
+    clusters_only: bool,
+    is_sided: bool,
 ) -> Choice:
-    """What 'auto' comes to for a corpus of this size.
+    """What 'auto' comes to for a corpus of this size, of so many bytes of `text`.
 
-    `text` is its bytes, and `most_to_join` as many as are joined about as fast as hashed.
-
-    Where only clusters are asked for, hashing compares a bucket with its hubs and stays linear.
+    Where only clusters are asked for, hashing compares a bucket with its hubs and stays linear; and
+    across a border few documents meet. In neither case the join is tried beyond what is small.
     """
+    most_to_join = measure.most_to_join
     if settings.method != "auto":
         return Choice(settings.method, "as asked")
     if settings.bands is not None:
         return Choice("lsh", "bands and rows were given")
+    if most_to_join is None:
+        return Choice("exact", "the measure has no hash functions")
+    most = most_to_join if clusters_only or is_sided else max(most_to_join, measure.most_to_try)
+    if text > most:
+        return Choice("lsh", f"hashing is cheaper for more than {most >> 20} MiB of text")
     if text > most_to_join:
-        return Choice("lsh", f"hashing is cheaper for more than {most_to_join >> 20} MiB of text")
+        return Choice("exact", TRIED, is_tentative=True)
     if clusters_only and documents > MOST_DOCUMENTS:
         return Choice("lsh", "clusters do not need all pairs")
     return Choice("exact", "the corpus is small")
@@ -64,9 +117,43 @@ class Rehearsal:
     """What both methods had to do with some documents."""
 
     documents: int
+    text: int  # bytes
+    size: int  # shingles
     candidates: int  # pairs that hashing verified
     joined: int  # pairs that the join looked at
     join_verified: int  # of these, pairs that it verified
+
+
+def count_tried(documents: int, text: int) -> int:
+    """How many documents are tried before a tentative choice holds."""
+    return min(MOST_TRIED, documents, max(2, MOST_TEXT_TRIED * documents // max(1, text)))
+
+
+def settle(choice: Choice, documents: int, rehearsal: Rehearsal) -> Choice:
+    """A tentative join, if it costs hardly more than hashing by what both did with some documents.
+
+    Nothing but different documents counts. Pairs grow with the square of documents.
+    """
+    if rehearsal.documents < 2:
+        return replace(choice, is_tentative=False)
+    share = documents / rehearsal.documents
+    pairs = documents * (documents - 1) / (rehearsal.documents * (rehearsal.documents - 1))
+    text, length = share * rehearsal.text, rehearsal.text / rehearsal.documents
+    hashing = (
+        text * (BYTE_READ + BYTE_SIGNED)
+        + documents * DOCUMENT_HASHED
+        + pairs * rehearsal.candidates * length * BYTE_VERIFIED
+    )
+    joining = (
+        text * BYTE_READ
+        + share * rehearsal.size * SHINGLE_JOINED
+        + documents * DOCUMENT_JOINED
+        + pairs * rehearsal.joined * MEETING_JOINED
+        + pairs * rehearsal.join_verified * length * BYTE_JOINED
+    )
+    if joining <= FREE * hashing:
+        return replace(choice, is_tentative=False)
+    return Choice("lsh", "a sample says that hashing is cheaper")
 
 
 def is_crowded(choice: Choice, settings: Settings, documents: int, meetings: int) -> bool:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 from pyspark.sql import functions
 
+from nearly.documents.two_sided import Beyond, SidedBlock, TwoSided
 from nearly.engines.spark.exchange import each, kept, whole
 from nearly.engines.spark.partition.signed_block import Block
 from nearly.engines.spark.session.private import arrow_batches
@@ -19,7 +20,14 @@ if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import SparkSession
 
-__all__ = ["blocks_of", "fingerprint_of", "first_rows", "narrowed"]
+__all__ = [
+    "blocks_of",
+    "both_sides",
+    "fingerprint_of",
+    "first_rows",
+    "first_rows_of_frames",
+    "narrowed",
+]
 
 #: Bytes of files in a block: a task has something to do, and its texts can be held.
 LEAST_BLOCK, LARGEST_BLOCK = 2**20, 2**26
@@ -36,6 +44,24 @@ def blocks_of(session: SparkSession, source: Any) -> RDD[Block]:
     blocks = source.blocks(_size_of_block(source.size, session.sparkContext.defaultParallelism))
     there = whole(session.sparkContext.parallelize(blocks, len(blocks)))
     return _with_first_rows(there) if source.needs_row_counts else there
+
+
+def both_sides(
+    session: SparkSession, source: Any, also: pa.DataType | None
+) -> tuple[RDD[Block], int | None]:
+    """The blocks of a source; of two sides, those of the old one first, and how many these are."""
+    if not isinstance(source, TwoSided):
+        return blocks_of(session, source), None
+    old, new = (blocks_of(session, side) for side in (source.old, source.new))
+    sides = (
+        each(partial(_sided, source.of_old, also), old),
+        each(partial(_sided, source.of_new, None), new),
+    )
+    return whole(sides[0].union(sides[1])), old.getNumPartitions()
+
+
+def _sided(beyond: Beyond, also: pa.DataType | None, block: Any) -> Block:
+    return SidedBlock(block, beyond, also)
 
 
 def _size_of_block(size: int, cores: int) -> int:
@@ -67,12 +93,14 @@ def _block_of_batches(partitions: Any, number: int, batches: Iterable[bytes]) ->
     yield partitions.block_of(number, read)
 
 
-def narrowed(source: Any) -> Any:
+def narrowed(source: Any, also: str | None = None) -> Any:
     """Of a frame only the columns that are looked at; readers of files leave out others anyway."""
+    if isinstance(source, TwoSided):
+        return TwoSided(narrowed(source.old), narrowed(source.new))
     if not hasattr(source, "frame"):
         return source
-    names = [quoted(name) for name in source.looked_at if name is not None]
-    return source.with_frame(source.frame.select(*names))
+    names = [name for name in dict.fromkeys([*source.looked_at, also]) if name is not None]
+    return source.with_frame(source.frame.select(*map(quoted, names)), names)
 
 
 def quoted(name: str) -> str:
@@ -90,6 +118,22 @@ def first_rows(blocks: RDD[Block]) -> list[int]:
     return [0, *itertools.accumulate(blocks.map(_count_rows).collect())]
 
 
+def first_rows_of_frames(source: Any, blocks: RDD[Block], old_blocks: int | None) -> list[int]:
+    """Where each block of a frame begins, counted through all of its side; nothing where there
+    is no frame, for blocks of files know it."""
+    sides = [source] if old_blocks is None else [source.old, source.new]
+    if not any(hasattr(side, "frame") for side in sides):
+        return []
+    counts = blocks.map(_count_rows).collect()
+    cut = old_blocks or 0
+    parts = [counts] if old_blocks is None else [counts[:cut], counts[cut:]]
+    starts: list[int] = []
+    for side, some in zip(sides, parts, strict=True):
+        known = [0, *itertools.accumulate(some)][: len(some)]
+        starts += known if hasattr(side, "frame") else [0] * len(some)
+    return starts
+
+
 def _count_rows(block: Any) -> int:
     return int(block.count_rows())
 
@@ -101,8 +145,11 @@ def _starting(starts: Sequence[int], number: int, block: Any) -> Block:
 
 def fingerprint_of(source: Any, rule_column: str | None) -> str:
     """What is other wherever the rows may be: of a frame, a hash of all that is looked at."""
+    if isinstance(source, TwoSided):
+        return f"{fingerprint_of(source.old, None)} {fingerprint_of(source.new, rule_column)}"
+    embedded = source.facts().get("embed")
     if not hasattr(source, "frame"):
-        return str(source.stamp())
+        return f"{embedded} {source.stamp()}"
     wanted = [column for column in (*source.looked_at, rule_column) if column]
     columns = [functions.col(quoted(column)) for column in wanted]
     hashed = functions.xxhash64(functions.monotonically_increasing_id(), *columns)
@@ -110,4 +157,4 @@ def fingerprint_of(source: Any, rule_column: str | None) -> str:
     # In two halves: a sum of whole 64-bit hashes may be too long for a number of Spark's.
     low = rows.hash.bitwiseAND(functions.lit(2**32 - 1))
     high = functions.shiftrightunsigned(rows.hash, 32)
-    return str(rows.select(functions.sum(low), functions.sum(high)).first())
+    return f"{embedded} {rows.select(functions.sum(low), functions.sum(high)).first()}"

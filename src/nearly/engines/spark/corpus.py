@@ -10,8 +10,10 @@ import numpy as np
 
 from nearly.documents.corpus import Counts, Repeat
 from nearly.documents.readable import Skips
+from nearly.documents.side import Sides
 from nearly.engines.spark.exchange import met
 from nearly.engines.spark.partition import copy, lookup, number
+from nearly.engines.spark.partition.border import Border, sides_here
 from nearly.engines.spark.partition.copy import Repeats
 from nearly.engines.spark.partition.number import Numbers
 from nearly.engines.spark.partition.signed_block import Block, Plan
@@ -38,6 +40,7 @@ class SparkCorpus:
     source: Any
     plan: Plan
     text: int  # bytes in all
+    links: int  # documents whose text came before, on both sides
     blocks: RDD[Block]
     signed: RDD[SignedBlock]
     repeats: RDD[Repeats]  # documents whose id or text came before
@@ -46,6 +49,18 @@ class SparkCorpus:
     def measure(self) -> Measure:
         """How they are compared, with nothing left to decide."""
         return self.plan.measure
+
+    @property
+    def border(self) -> Border | None:
+        """Between old documents and new ones, if these are two sides."""
+        return self.plan.border
+
+    def sides_of(self, documents: Numbers) -> Sides | None:
+        """The sides of a few documents, if there is a border."""
+        if self.border is None:
+            return None
+        both = self.repeats.map(partial(copy.both_of, documents=documents)).collect()
+        return sides_here(documents, np.concatenate(both), self.border)
 
     @property
     def nothing_skipped(self) -> Skips:
@@ -61,7 +76,7 @@ class SparkCorpus:
         """Ids and texts of a few documents; only their blocks are read."""
         wanted = np.unique(number.blocks_of(documents)).tolist()
         step = partial(lookup.look_up, self.nothing_skipped, documents)
-        there = met(self.blocks, self.repeats).mapPartitionsWithIndex(step)
+        there = met(self.blocks, self.signed, self.repeats).mapPartitionsWithIndex(step)
         return lookup.few(there.context.runJob(there, list, wanted), self.plan)
 
     def first_repeat(self) -> Repeat:

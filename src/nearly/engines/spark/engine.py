@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nearly.documents.lookup import Placed, TextReader
-from nearly.documents.place import Place
+from nearly.documents.lookup import TextReader
 from nearly.documents.readable import Skips
 from nearly.engines.base import Cleaned, Found
 from nearly.engines.spark import outcome
@@ -20,6 +18,7 @@ from nearly.engines.spark.partition import lookup, search
 from nearly.engines.spark.partition.number import Numbers
 from nearly.engines.spark.partition.verification import Near
 from nearly.engines.spark.sample import drawn_texts, everyone_of
+from nearly.engines.spark.text import BlockTexts
 from nearly.measures.base import Measure
 from nearly.progress import Progress, Stopwatch
 from nearly.settings import Settings
@@ -86,7 +85,8 @@ class SparkEngine:
         """Some texts are shown to every block, which looks for what is similar to them."""
         self._begin("audit")
         drawn = self._draw(corpus, documents)
-        step = partial(search.search, threshold=corpus.measure.threshold(corpus.settings))
+        threshold = corpus.measure.threshold(corpus.settings)
+        step = partial(search.search, threshold=threshold, border=corpus.border)
         true = lookup.all_pairs(self._search(step, corpus, drawn))
         only = partial(search.only_sought, sought=drawn.shared)
         claimed = lookup.all_pairs(near.states.map(only).collect())
@@ -98,21 +98,25 @@ class SparkEngine:
         self._begin("around")
         drawn = self._draw(corpus, documents)
         threshold = corpus.measure.threshold(corpus.settings)
-        step = partial(search.near_misses, threshold=threshold, count=top)
+        border = corpus.border
+        step = partial(search.near_misses, threshold=threshold, count=top, border=border)
         missed = lookup.gathered(self._search(step, corpus, drawn))
         below = Near(*nearest_below(*missed, float(threshold), top))
         return Around(
-            above=outcome.shown(corpus, outcome.nearest(near, top, least=True)),
+            above=outcome.shown(corpus, outcome.nearest(near, top, least=True, border=border)),
             below=outcome.shown(corpus, below),
             searched=drawn.documents,
             documents=drawn.everyone,
         )
 
     def _draw(self, corpus: SparkCorpus, documents: int) -> _Drawn:
-        """Some representatives, whose texts every partition sees."""
+        """Some representatives, whose texts every partition sees; of two sides, new ones."""
         representatives, counts = everyone_of(corpus)
+        asking = representatives
+        if corpus.border is not None:
+            asking, counts = everyone_of(corpus, border=corpus.border)
         drawn = draw(sum(counts), documents, corpus.settings.seed)
-        texts = drawn_texts(corpus, representatives, counts, drawn)
+        texts = drawn_texts(corpus, asking, counts, drawn)
         shared = self._session.sparkContext.broadcast(texts)
         return _Drawn(representatives, shared, len(drawn), sum(counts))
 
@@ -126,32 +130,11 @@ class SparkEngine:
 
     def text_reader(self, corpus: SparkCorpus) -> TextReader:
         """Every block is asked for the texts that it has."""
-        return _BlockTexts(met(corpus.blocks, corpus.repeats), corpus.nothing_skipped)
+        return BlockTexts(met(corpus.blocks, corpus.repeats), corpus.nothing_skipped)
 
     def _begin(self, stage: str) -> None:
         self.progress.stage(stage, None)
         self._session.sparkContext.setJobDescription(f"nearly: {stage}")
-
-
-@dataclass(frozen=True)
-class _BlockTexts:
-    """Texts of blocks, which are read where they are."""
-
-    states: RDD[lookup.Known]
-    skipped: Skips
-
-    def by_id(self, ids: Iterable[Any]) -> dict[Any, list[Placed]]:
-        """See `TextReader`."""
-        found: dict[Any, list[Placed]] = {}
-        step = partial(lookup.look_up_ids, self.skipped, set(ids))
-        for name, placed in self.states.mapPartitions(step).collect():
-            found.setdefault(name, []).append(placed)
-        return found
-
-    def by_place(self, places: Iterable[Place]) -> dict[Place, str]:
-        """See `TextReader`."""
-        step = partial(lookup.look_up_places, self.skipped, set(places))
-        return dict(self.states.mapPartitions(step).collect())
 
 
 class _Drawn(NamedTuple):

@@ -1,4 +1,7 @@
-"""What is in too many documents, found before any is signed: suspected by block, then counted."""
+"""What is in how many documents, found before any is signed.
+
+Either all is counted; or what may be in too many documents is suspected by block, then counted.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from nearly.arrays import column_of, numbers_of
 from nearly.engines.spark.exchange import each
 from nearly.engines.spark.partition import frequency
 from nearly.engines.spark.partition.frequency import Occurrences
+from nearly.measures.tally import merged
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -40,11 +44,17 @@ def counted(blocks: RDD[Any], plan: Plan) -> Plan:
 
 
 def _count(blocks: RDD[Any], plan: Plan) -> Occurrences:
-    """What is frequent in all documents is so in some block: suspects are those of all blocks."""
+    """What is frequent in all documents is so in some block: suspects are those of all blocks.
+
+    Where everything is counted, the driver holds it: 12 bytes for each different shingle.
+    """
     extents = each(partial(frequency.extent, plan=plan), blocks).collect()
     documents = sum(count for count, _ in extents)
     extent = sum(size for _, size in extents)
     plan = plan.settled(extent / max(1, documents))
+    if plan.measure.counts_all:
+        tallies = each(partial(frequency.tally, plan=plan), blocks)
+        return Occurrences(*tallies.treeReduce(merged), documents, extent)
     suspects = each(partial(frequency.suspects, plan=plan), blocks).treeReduce(np.union1d)
     step = partial(frequency.occurrences, plan=plan, suspects=suspects)
     counts = each(step, blocks).treeReduce(np.add)

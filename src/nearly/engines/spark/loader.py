@@ -12,14 +12,21 @@ from nearly.documents.corpus import Counts
 from nearly.documents.folder import Folder, fingerprint
 from nearly.documents.place import Stretch
 from nearly.documents.readable import Skips, nothing_read
-from nearly.engines.spark.block import blocks_of, fingerprint_of, first_rows, narrowed
+from nearly.engines.spark.block import (
+    both_sides,
+    fingerprint_of,
+    first_rows_of_frames,
+    narrowed,
+)
 from nearly.engines.spark.corpus import SparkCorpus
 from nearly.engines.spark.exchange import deliver, each, kept, send
 from nearly.engines.spark.frequency import counted
 from nearly.engines.spark.partition import copy, signed_block
+from nearly.engines.spark.partition.border import Border
 from nearly.engines.spark.partition.copy import Repeats
 from nearly.engines.spark.partition.signed_block import Plan
 from nearly.measures.base import Measure
+from nearly.measures.shingle import SIGNATURE_VERSION
 from nearly.settings import Settings
 from nearly.stages.survivor import Keep
 from nearly.tuning.banding import Banding
@@ -46,17 +53,23 @@ def load(
     """Read and sign a source. Signed blocks are kept in `checkpoint`, and taken from there."""
     if keep is None:  # nobody will ask for whole rows
         source = narrowed(source)
-    blocks = blocks_of(session, source)
+    rule_type = source.type_of(keep.column) if keep and keep.column else None
+    blocks, old_blocks = both_sides(session, source, rule_type)
+    border = None
+    if old_blocks is not None:
+        lists_copies = settings.all_pairs and keep is None
+        border = Border(old_blocks, keep is not None, lists_copies)
     plan = Plan(
         measure=measure,
         banding=banding,
-        is_exact=settings.method == "exact",
+        is_exact=settings.method == "exact" or measure.hashing is None,
         keep=keep,
         id_type=source.id_type,
-        rule_type=source.type_of(keep.column) if keep and keep.column else None,
+        rule_type=rule_type,
         check_ids=not source.ids_are_unique,
         skipped=skipped.another(),
         kept_in=None,
+        border=border,
     )
     plan = plan._replace(kept_in=_folder(checkpoint, source, plan, settings, blocks))
     plan, signed, tallies = _sign(blocks, counted(blocks, plan))
@@ -67,25 +80,31 @@ def load(
     repeats, copies, repeated_ids, later = _repeats(signed, plan)
     if repeated_ids:
         plan = plan._replace(with_places=True)
-        repeats = _with_stretches(source, blocks, repeats)
+        repeats = _with_stretches(source, blocks, old_blocks, repeats)
+    new = slice(old_blocks, None)
+    told = _sum(tallies[new])
     choice = choose_method(
         settings,
         total.documents,
         total.bytes,
-        measure.most_to_join,
+        measure,
         clusters_only=keep is not None,
+        is_sided=border is not None,
     )
     return SparkCorpus(
         settings=plan.measure.decided(settings),
         choice=choice,
         counts=Counts(
-            documents=total.documents,
-            empty=total.empty,
-            ignored=total.ignored,
-            copies=copies,
+            documents=told.documents,
+            empty=told.empty,
+            ignored=told.ignored,
+            copies=sum(copies[new]),
             repeated_ids=repeated_ids,
             sharing_ids=repeated_ids + later,
+            against=None if border is None else total.documents - told.documents,
+            different=total.documents - total.empty - total.ignored - sum(copies),
         ),
+        links=sum(copies),
         source=source,
         plan=plan,
         text=total.bytes,
@@ -103,11 +122,13 @@ def _folder(
         return None
     run = fingerprint(
         version=version("nearly"),
+        signature=SIGNATURE_VERSION,
         measure=plan.measure.facts(),
         settings=settings.to_dict(),
         banding=plan.banding,
         keep=plan.keep,
         source=fingerprint_of(source, plan.rule_column),
+        border=plan.border,
         partitions=blocks.getNumPartitions(),
     )
     return Folder(checkpoint, run)
@@ -127,21 +148,26 @@ def _sign(blocks: RDD[Any], plan: Plan) -> tuple[Plan, RDD[SignedBlock], list[Ta
     return plan, signed, [tally for tally, _ in found]
 
 
-def _repeats(signed: RDD[SignedBlock], plan: Plan) -> tuple[RDD[Repeats], int, int, int]:
-    """Who came later in each block; how many by text, how many ids repeat, how many came later."""
+def _repeats(signed: RDD[SignedBlock], plan: Plan) -> tuple[RDD[Repeats], list[int], int, int]:
+    """Who came later in each block; how many by text in each, how many ids repeat, how many came
+    later."""
     partitions = signed.getNumPartitions()
     step = partial(copy.digests_of, check_ids=plan.check_ids, partitions=partitions)
     there = deliver(send(step, signed, numbered=True), partitions)
-    repeats = kept(each(copy.repeats, deliver(send(copy.first_of_each, there), partitions)))
+    first_of_each = partial(copy.first_of_each, border=plan.border)
+    repeats = kept(each(copy.repeats, deliver(send(first_of_each, there), partitions)))
     counts = repeats.map(copy.count_repeats).collect()
-    later, copies = map(sum, zip(*counts, strict=True))
+    by_id, copies = map(list, zip(*counts, strict=True))
+    later = sum(by_id)
     repeated = sum(there.map(copy.count_repeated_ids).collect()) if later else 0
     return repeats, copies, repeated, later
 
 
-def _with_stretches(source: Any, blocks: RDD[Any], repeats: RDD[Repeats]) -> RDD[Repeats]:
+def _with_stretches(
+    source: Any, blocks: RDD[Any], old_blocks: int | None, repeats: RDD[Repeats]
+) -> RDD[Repeats]:
     """The same, with what rows belong to: a file, or all of a frame."""
-    starts = first_rows(blocks) if hasattr(source, "frame") else []
+    starts = first_rows_of_frames(source, blocks, old_blocks)
     step = partial(copy.with_stretches, starts=starts)
     return kept(each(step, repeats, each(_stretches, blocks), numbered=True))
 

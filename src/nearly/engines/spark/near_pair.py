@@ -6,18 +6,28 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.arrays import column_of, numbers_of
 from nearly.engines.spark.corpus import SparkCorpus, SparkPairs
 from nearly.engines.spark.exchange import deliver, each, kept, send
-from nearly.engines.spark.partition import bucket, copy, join, lookup, signed_block, verification
+from nearly.engines.spark.partition import (
+    bucket,
+    copy,
+    join,
+    lookup,
+    probe,
+    signed_block,
+    verification,
+)
 from nearly.engines.spark.partition.bucket import Candidates, Shared
 from nearly.engines.spark.partition.verification import Near, joined_texts
 from nearly.engines.spark.sample import drawn_texts, everyone_of
 from nearly.settings import Method
 from nearly.stages.audit import draw
-from nearly.stages.rehearsal import rehearse
+from nearly.stages.rehearsal import rehearse, settled
 from nearly.tuning.banding import Banding
 from nearly.tuning.method import Choice, count_rehearsed, is_crowded, reconsider
 
@@ -41,6 +51,20 @@ class Facts(NamedTuple):
     largest_bucket: int | None
 
 
+class Made(NamedTuple):
+    """Pairs that Spark has yet to find, and the work that tells how many met on the way.
+
+    What is counted is counted in one job at the end: a job of its own costs Spark a tenth of a
+    second, however little there is to count.
+    """
+
+    near: RDD[Near]
+    work: RDD[Any]
+    effort: Callable[[Any], tuple[int, int]]  # how many pairs met, and how many were verified
+    choice: Choice
+    largest_bucket: int | None
+
+
 def near_pairs(corpus: SparkCorpus, banding: Banding, hubs: int, begin: Begin) -> SparkPairs:
     """Found now, or kept by a run before this one."""
     stage = f"pairs-by-{hubs}-hubs" if hubs else "pairs"
@@ -48,23 +72,30 @@ def near_pairs(corpus: SparkCorpus, banding: Banding, hubs: int, begin: Begin) -
     known = None if folder is None else folder.finished(stage)
     if folder is not None and known is not None:
         begin("verified pairs from the checkpoint")
-        recalled = each(
-            partial(_recalled, folder=folder, stage=stage), corpus.blocks, numbered=True
-        )
-        return _counted(kept(recalled), Facts(**known))
-    near, facts = _found(corpus, banding, hubs, begin)
-    if folder is None:
-        return _counted(kept(near), facts)
-    saved = each(partial(_saved, folder=folder, stage=stage), near, numbered=True)
-    found = _counted(kept(saved), facts)
-    folder.finish(stage, facts._asdict())
-    return found
+        recalled = partial(_recalled, folder=folder, stage=stage)
+        near = kept(each(recalled, corpus.blocks, numbered=True))
+        return _pairs(near, sum(near.map(lookup.count_near).collect()), Facts(**known))
+    made = _made(corpus, banding, hubs, begin)
+    near = made.near
+    if folder is not None:
+        near = each(partial(_saved, folder=folder, stage=stage), near, numbered=True)
+    near = kept(near)
+    counts = each(partial(_counts, effort=made.effort), near, made.work).collect()
+    count, meetings, verified = map(sum, zip(*counts, strict=True))
+    facts = Facts(meetings, verified, made.choice.method, made.choice.why, made.largest_bucket)
+    if folder is not None:
+        folder.finish(stage, facts._asdict())
+    return _pairs(near, count, facts)
 
 
-def _counted(near: RDD[Near], facts: Facts) -> SparkPairs:
+def _counts(near: Near, work: Any, *, effort: Callable[[Any], tuple[int, int]]) -> Any:
+    return lookup.count_near(near), *effort(work)
+
+
+def _pairs(near: RDD[Near], count: int, facts: Facts) -> SparkPairs:
     return SparkPairs(
         states=near,
-        count=sum(near.map(lookup.count_near).collect()),
+        count=count,
         meetings=facts.meetings,
         verified=facts.verified,
         choice=Choice(facts.method, facts.why),
@@ -82,32 +113,48 @@ def _recalled(number: int, _: Any, *, folder: Folder, stage: str) -> Near:
     return Near(*map(numbers_of, folder.load_finished(stage, number).columns))
 
 
-def _found(
-    corpus: SparkCorpus, banding: Banding, hubs: int, begin: Begin
-) -> tuple[RDD[Near], Facts]:
+def _made(corpus: SparkCorpus, banding: Banding, hubs: int, begin: Begin) -> Made:
     """Joined or hashed: what is hashed by its size alone is joined if buckets are too crowded."""
-    if corpus.choice.method == "exact":
-        return _join(corpus, corpus.choice, None, begin)
+    choice = _settled(corpus, banding) if corpus.choice.is_tentative else corpus.choice
+    if choice.method == "exact":
+        return _join(corpus, choice, None, begin)
+    if banding.hashing.least_drawn:
+        return _probe(corpus, banding, begin)
     begin("buckets")
     shared = _shared(corpus)
     counts = shared.map(partial(bucket.count_crowd, hubs=hubs)).collect()
     meetings, largest = sum(met for met, _ in counts), max(most for _, most in counts)
-    choice = _reconsidered(corpus, banding, meetings, hubs)
+    choice = _reconsidered(corpus, choice, banding, meetings, hubs)
     if choice.method == "exact":
         return _join(corpus, choice, largest, begin)
-    near, meetings, verified = _hash(corpus, shared, banding, hubs, begin)
-    return near, Facts(meetings, verified, choice.method, choice.why, largest)
+    begin("verify")
+    near, candidates = _verified(corpus, _candidates(corpus, shared, banding, hubs))
+    return Made(near, candidates, verification.effort, choice, largest)
 
 
-def _reconsidered(corpus: SparkCorpus, banding: Banding, meetings: int, hubs: int) -> Choice:
+def _settled(corpus: SparkCorpus, banding: Banding) -> Choice:
+    """The method that is left of a tentative one."""
+    count, read = corpus.counts.different, partial(_read_drawn, corpus)
+    return settled(
+        corpus.choice, corpus.measure, corpus.settings, banding, count, corpus.text, read
+    )
+
+
+def _read_drawn(corpus: SparkCorpus, drawn: npt.NDArray[np.int64]) -> pa.Array:
+    return joined_texts([drawn_texts(corpus, *everyone_of(corpus), drawn)])[1]
+
+
+def _reconsidered(
+    corpus: SparkCorpus, choice: Choice, banding: Banding, meetings: int, hubs: int
+) -> Choice:
     """The method again, now that meetings are counted; hubs keep them few."""
-    count, choice = corpus.counts.different, corpus.choice
+    count = corpus.counts.different
     if hubs or not is_crowded(choice, corpus.settings, count, meetings):
         return choice
     drawn = draw(count, count_rehearsed(count, corpus.text), corpus.settings.seed)
-    _, texts = joined_texts([drawn_texts(corpus, *everyone_of(corpus), drawn)])
+    documents, texts = joined_texts([drawn_texts(corpus, *everyone_of(corpus), drawn)])
     threshold = corpus.measure.threshold(corpus.settings)
-    rehearsal = rehearse(corpus.measure, texts, banding, threshold)
+    rehearsal = rehearse(corpus.measure, texts, corpus.sides_of(documents), banding, threshold)
     return reconsider(choice, count, corpus.text, meetings, rehearsal)
 
 
@@ -115,22 +162,36 @@ def _shared(corpus: SparkCorpus) -> RDD[Shared]:
     """Keys travel to buckets; those who are alone there are forgotten."""
     route = partial(_keys_of, partitions=corpus.partitions)
     sent = send(route, corpus.signed, corpus.repeats, numbered=True)
-    return kept(each(bucket.shared, deliver(sent, corpus.partitions)))
+    step = partial(bucket.shared, border=corpus.border)
+    return kept(each(step, deliver(sent, corpus.partitions)))
 
 
-def _hash(
-    corpus: SparkCorpus, shared: RDD[Shared], banding: Banding, hubs: int, begin: Begin
-) -> tuple[RDD[Near], int, int]:
-    """Texts travel to the candidates that need them."""
-    begin("candidates")
-    candidates = kept(_candidates(corpus, shared, banding, hubs))
-    counts = candidates.map(verification.count_candidates).collect()
+def _probe(corpus: SparkCorpus, banding: Banding, begin: Begin) -> Made:
+    """Keys that were drawn travel to every block, pairs to where they are verified."""
     begin("verify")
+    partitions = corpus.partitions
+    everywhere = partial(probe.drawn_for_all, border=corpus.border, partitions=partitions)
+    drawn = deliver(send(everywhere, corpus.signed, corpus.repeats, numbered=True), partitions)
+    step = partial(
+        probe.probed,
+        skipped=corpus.nothing_skipped,
+        measure=corpus.measure,
+        banding=banding,
+        threshold=corpus.measure.threshold(corpus.settings),
+        partitions=partitions,
+    )
+    found = deliver(send(step, corpus.blocks, drawn, numbered=True), partitions)
+    near, candidates = _verified(corpus, each(verification.each_once, found))
+    return Made(near, candidates, verification.effort, corpus.choice, None)
+
+
+def _verified(corpus: SparkCorpus, found: RDD[Candidates]) -> tuple[RDD[Near], RDD[Candidates]]:
+    """Texts travel to the candidates that need them."""
+    candidates = kept(found)
     texts = texts_travel(corpus, send(verification.asks_for_texts, candidates, numbered=True))
     threshold = corpus.measure.threshold(corpus.settings)
     step = partial(verification.verified, measure=corpus.measure, threshold=threshold)
-    verified = sum(count for count, _ in counts)
-    return each(step, candidates, texts), sum(meetings for _, meetings in counts), verified
+    return each(step, candidates, texts), candidates
 
 
 def _candidates(
@@ -148,7 +209,9 @@ def _candidates(
 
 def _keys_of(number: int, signed: Any, known: Any, *, partitions: int) -> Any:
     chosen = copy.is_representative(number, signed, known)
-    return bucket.keys_by_bucket(number, signed.rows, signed.keys, chosen, partitions=partitions)
+    return bucket.keys_by_bucket(
+        number, signed.rows, signed.keys, chosen, known.both, partitions=partitions
+    )
 
 
 def _compared(work: Any, answers: Any, *, banding: Banding, partitions: int) -> Any:
@@ -156,13 +219,12 @@ def _compared(work: Any, answers: Any, *, banding: Banding, partitions: int) -> 
     return verification.pairs_by_place(found, partitions=partitions)
 
 
-def _join(
-    corpus: SparkCorpus, choice: Choice, largest_bucket: int | None, begin: Begin
-) -> tuple[RDD[Near], Facts]:
+def _join(corpus: SparkCorpus, choice: Choice, largest_bucket: int | None, begin: Begin) -> Made:
     """Texts travel to every task that joins their group."""
     begin("join")
     partitions, groups = corpus.partitions, join.count_groups(corpus.text)
-    everyone = each(copy.representatives, corpus.signed, corpus.repeats, numbered=True)
+    step_of_sides = partial(copy.sided, border=corpus.border)
+    everyone = each(step_of_sides, corpus.signed, corpus.repeats, numbered=True)
     travel = partial(
         join.texts_by_group,
         skipped=corpus.nothing_skipped,
@@ -178,9 +240,7 @@ def _join(
         threshold=corpus.measure.threshold(corpus.settings),
     )
     joined = kept(each(step, grouped, numbered=True))
-    meetings, verified = map(sum, zip(*joined.map(join.counts).collect(), strict=True))
-    facts = Facts(meetings, verified, choice.method, choice.why, largest_bucket)
-    return each(join.near_of, joined), facts
+    return Made(each(join.near_of, joined), joined, join.effort, choice, largest_bucket)
 
 
 def texts_travel(corpus: SparkCorpus, asks: RDD[Any]) -> RDD[Any]:

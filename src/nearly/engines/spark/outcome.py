@@ -15,12 +15,13 @@ from nearly.engines.spark.component import connect
 from nearly.engines.spark.corpus import SparkCorpus, SparkPairs
 from nearly.engines.spark.exchange import deliver, each, kept, send
 from nearly.engines.spark.near_pair import texts_travel
-from nearly.engines.spark.partition import group, lookup, row
+from nearly.engines.spark.partition import difference, group, lookup, row, search
+from nearly.engines.spark.partition.border import Border
 from nearly.engines.spark.partition.group import Group
 from nearly.engines.spark.partition.row import Tables
 from nearly.engines.spark.partition.verification import Near
 from nearly.engines.spark.session.result_frame import frame_of
-from nearly.schemas import CLUSTERS, PAIRS, REMOVED, shaped
+from nearly.schemas import CLUSTERS, PAIRS, REMOVED, shaped, with_sides
 from nearly.stages.survivor import Keep
 from nearly.stages.table import read_shown
 
@@ -51,17 +52,19 @@ def found(
     top: int,
 ) -> Found:
     """Pairs are listed where their component is, and ordered where their first document is."""
+    of_pairs = with_sides(PAIRS, corpus.measure.sides)
     step = partial(row.found_rows, settings=corpus.settings)
     rows = send(step, _groups(corpus, near, checkpoint))
-    tables, counts = _in_order(corpus, rows, {"pairs": PAIRS, "clusters": _CLUSTERS})
+    tables, counts = _in_order(corpus, rows, {"pairs": of_pairs, "clusters": _CLUSTERS})
     pairs = each(partial(row.table, name="pairs"), tables)
     clusters, cluster_count = _numbered(tables, counts)
     return Found(
-        pairs=_frame(session, corpus, pairs, PAIRS),
+        pairs=_frame(session, corpus, pairs, of_pairs),
         clusters=_frame(session, corpus, clusters, CLUSTERS),
         pair_count=_rows(counts, "pairs"),
         cluster_count=cluster_count,
         read_top=_top(corpus, near, pairs, top),
+        read_difference=_difference(session, corpus, pairs, of_pairs),
     )
 
 
@@ -97,11 +100,12 @@ def cleaned(
 def _groups(corpus: SparkCorpus, near: SparkPairs, checkpoint: str | None) -> RDD[Group]:
     """Whole components, each in one partition."""
     partitions = corpus.partitions
-    edges = each(group.edges_of, near.states, corpus.repeats)
-    labels = connect(edges, len(near) + corpus.counts.copies, partitions, folder=checkpoint)
+    step_of_edges = partial(group.edges_of, border=corpus.border)
+    edges = each(step_of_edges, near.states, corpus.repeats, numbered=True)
+    labels = connect(edges, len(near) + corpus.links, partitions, folder=checkpoint)
     travelled = deliver(send(group.to_blocks, labels, near.states), partitions)
-    step = partial(group.pieces, partitions=partitions)
-    pieces = send(step, corpus.signed, corpus.repeats, travelled)
+    step = partial(group.pieces, border=corpus.border, partitions=partitions)
+    pieces = send(step, corpus.signed, corpus.repeats, travelled, numbered=True)
     gather = partial(group.gathered, plan=corpus.plan)
     return kept(each(gather, deliver(pieces, partitions)))
 
@@ -158,13 +162,31 @@ def _kept(
     return read
 
 
+def _difference(
+    session: SparkSession, corpus: SparkCorpus, pairs: RDD[bytes], schema: pa.Schema
+) -> Callable[[], DataFrame]:
+    """Fingerprints of both documents travel to each row; they are kept, for blocks are read."""
+
+    def read() -> DataFrame:
+        partitions = corpus.partitions
+        asks = deliver(send(difference.asks_of_rows, pairs, numbered=True), partitions)
+        step = partial(difference.fingerprints_of, skipped=corpus.nothing_skipped)
+        there = deliver(send(step, corpus.blocks, asks, numbered=True), partitions)
+        told = kept(each(difference.with_kinds, pairs, there))
+        told_of = _shaped(corpus, schema).append(pa.field("difference", pa.string()))
+        return frame_of(session, told, told_of)
+
+    return read
+
+
 def _top(
     corpus: SparkCorpus, near: SparkPairs, pairs: RDD[bytes], count: int
 ) -> Callable[[], pa.Table]:
     """The best of all partitions with their texts; of copies, where nothing else is near."""
 
     def read() -> pa.Table:
-        if len(near):
+        is_listed = corpus.border is not None and corpus.settings.all_pairs
+        if len(near) and not is_listed:
             return shown(corpus, nearest(near, count))
         step = partial(lookup.best_of_rows, measure=corpus.measure, count=count)
         best = lookup.gathered(pairs.map(step).collect())
@@ -173,10 +195,13 @@ def _top(
     return read
 
 
-def nearest(near: SparkPairs, count: int, *, least: bool = False) -> Near:
-    """The most similar pairs of all partitions, or the least similar."""
+def nearest(
+    near: SparkPairs, count: int, *, least: bool = False, border: Border | None = None
+) -> Near:
+    """The most similar pairs of all partitions, or the least similar; across a border, if any."""
     best = partial(lookup.best_pairs, count=count, least=least)
-    return best(lookup.gathered(near.states.map(best).collect()))
+    states = near.states.map(partial(search.across, border=border))
+    return best(lookup.gathered(states.map(best).collect()))
 
 
 def shown(corpus: SparkCorpus, pairs: Near) -> pa.Table:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from nearly.engines.spark.corpus import SparkCorpus
 from nearly.engines.spark.exchange import each, kept
 from nearly.engines.spark.partition import copy, search
+from nearly.engines.spark.partition.border import Border
 from nearly.engines.spark.partition.number import Numbers, by_target
 from nearly.engines.spark.partition.verification import Texts, joined_texts, texts_of
 
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["drawn_texts", "everyone_of"]
 
 
-def everyone_of(corpus: SparkCorpus) -> tuple[RDD[Numbers], list[int]]:
-    """The representatives of each block, and how many they are."""
-    everyone = kept(each(copy.representatives, corpus.signed, corpus.repeats, numbered=True))
+def everyone_of(
+    corpus: SparkCorpus, *, border: Border | None = None
+) -> tuple[RDD[Numbers], list[int]]:
+    """The representatives of each block, or those beyond a border, and how many they are."""
+    step = partial(copy.asking, border=border)
+    everyone = kept(each(step, corpus.signed, corpus.repeats, numbered=True))
     return everyone, everyone.map(len).collect()
 
 

@@ -17,6 +17,7 @@ from nearly.errors import SourceError, UnreadableError
 from nearly.sources import part
 from nearly.sources.formats.csv_record import UnclearError, quoted_records
 from nearly.sources.formats.encoding import open_text, without_surrogates
+from nearly.sources.formats.soundness import NOT_UTF_8
 from nearly.sources.record import STRETCH, Layout, Original, Records, open_original
 
 __all__ = ["BadRow", "CarefulCsv"]
@@ -131,7 +132,7 @@ class CarefulCsv:
         except UnicodeEncodeError:
             for i, (line, row) in enumerate(zip(lines, rows, strict=True)):
                 if not without_surrogates("".join(row)):
-                    bad[i] = BadRow(f"line {line}", "not valid UTF-8")
+                    bad[i] = BadRow(f"line {line}", NOT_UTF_8)
                     rows[i] = [""] * len(row)
             return self._arrays(rows)
 

@@ -28,11 +28,11 @@ class Database:
     ) -> None:
         self._given = temporary
         self._threads = threads
-        self._most_memory = most_memory
+        self.most_memory = most_memory
         self._links: dict[str, str] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Database, (None, 1, self._most_memory)
+        return Database, (None, 1, self.most_memory)
 
     @cached_property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -52,7 +52,7 @@ class Database:
         return duckdb.connect(path, read_only=True, config=self._config() | locked)
 
     def _config(self) -> dict[str, Any]:
-        memory = min(self._most_memory, available_memory() // 4)
+        memory = min(self.most_memory, available_memory() // 4)
         config: dict[str, Any] = {
             "arrow_large_buffer_size": True,
             "autoinstall_known_extensions": False,

@@ -10,7 +10,9 @@ import duckdb
 import pyarrow as pa
 
 from nearly.errors import SourceError
+from nearly.sources.cut_text import Gaps
 from nearly.sources.formats.careful_csv import BadRow, CarefulCsv
+from nearly.sources.formats.csv_value import cut_value
 from nearly.sources.formats.database import Database
 from nearly.sources.formats.encoding import bare_ending
 from nearly.sources.formats.quick_csv import QuickCsv
@@ -81,6 +83,10 @@ class DelimitedPart(Part):
 
     def original(self) -> Original:
         return self._careful.original()
+
+    def cut_record(self, record: str, column: str, gaps: Gaps) -> str:
+        index = self.schema.names.index(column)
+        return cut_value(record, index, self._careful.delimiter, gaps)
 
     @cached_property
     def _quick_is_faithful(self) -> bool:

@@ -5,9 +5,9 @@ from importlib import import_module
 from typing import Final
 
 from nearly.errors import UnreadableError
-from nearly.sources.formats.encoding import NotTextError, bare_ending, decode, open_bytes
+from nearly.sources.formats.encoding import NotTextError, bare_ending, checked, open_bytes
 
-__all__ = ["FORMATS", "document_text", "read_document"]
+__all__ = ["FORMATS", "document_content", "document_text", "read_document"]
 
 #: Endings, and where the function `text_of` for them is.
 FORMATS: Final = {
@@ -29,9 +29,15 @@ def read_document(path: str) -> str:
 
 def document_text(data: bytes, path: str, encoding: str | None = None) -> str:
     """The text of a file that holds these bytes; NotTextError says why there is none."""
+    text = document_content(data, path, encoding)
+    return text if isinstance(text, str) else text.decode()
+
+
+def document_content(data: bytes, path: str, encoding: str | None = None) -> bytes | str:
+    """The same; as it stands in the file where that is UTF-8."""
     ending = bare_ending(path)
     if ending not in FORMATS:
-        return decode(data, encoding)
+        return checked(data, encoding)
     text_of: Callable[[bytes, str | None], str]
     text_of = import_module(f"nearly.sources.formats.{FORMATS[ending]}").text_of
     try:

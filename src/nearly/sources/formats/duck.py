@@ -1,12 +1,13 @@
 """What DuckDB reads: JSON files."""
 
 import functools
+import io
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import IO, Any, Literal, cast
 
 import duckdb
 import numpy as np
@@ -16,6 +17,8 @@ import pyarrow as pa
 from nearly.errors import UnreadableError
 from nearly.sources import part
 from nearly.sources.column import ID_NAMES
+from nearly.sources.cut_text import Gaps
+from nearly.sources.formats.abridged import Abridged
 from nearly.sources.formats.database import Database
 from nearly.sources.formats.encoding import (
     compression_of,
@@ -23,6 +26,8 @@ from nearly.sources.formats.encoding import (
     open_bytes,
     open_text,
 )
+from nearly.sources.formats.json_element import original_elements
+from nearly.sources.formats.json_value import cut_member
 from nearly.sources.part import Part, Reject
 from nearly.sources.record import Lines, Original, blank_lines, original_lines
 
@@ -31,6 +36,13 @@ __all__ = ["JsonPart", "first_lines"]
 #: Types that DuckDB reads into the strings of JSON. They stay strings: a date or an
 #: identifier that is read and written again would not be spelt as it was.
 _SPELT = ("DATE", "TIME", "TIMESTAMP", "UUID", "JSON")
+
+#: Bytes of a line from which on lines are read some at a time.
+LONG_LINE = 2**15
+#: Bytes of an object that DuckDB reads without being told, and for which it makes room anyway.
+LARGEST_OBJECT = 2**24
+#: Bytes of a line from which on its long strings are read apart.
+ABRIDGED_FROM = LARGEST_OBJECT
 
 #: Types that cannot hold every number of a JSON file.
 _ROUNDED = ("DOUBLE", "HUGEINT", "UHUGEINT")
@@ -66,16 +78,35 @@ class JsonPart(Part):
             if compression_of(self.path):
                 _read_through(self.path)
             cursor = database.connection.cursor()
-            self.schema = self._relation(cursor).limit(0).to_arrow_reader(1).schema
+            relation = self._relation(cursor, self._plain_path, self._longest_line)
+            self.schema = relation.limit(0).to_arrow_reader(1).schema
 
     def __getstate__(self) -> dict[str, Any]:
         # What was found out here by reading is found out there if it is needed.
-        left_behind = ("_plain_path", "_blank_lines")
+        left_behind = ("_plain_path", "_abridged", "_whole_path", "_blank_lines", "_longest_line")
         return {name: value for name, value in self.__dict__.items() if name not in left_behind}
 
     @functools.cached_property
     def _plain_path(self) -> str:
-        """Where DuckDB reads it: it knows neither marks nor other encodings than UTF-8."""
+        """Where DuckDB reads it: the file itself, if it can."""
+        if self._abridged is None:
+            return self._whole_path
+        return self._abridged.copy
+
+    @functools.cached_property
+    def _abridged(self) -> Abridged | None:
+        """What is read in place of a file with lines for which DuckDB would need much memory."""
+        if not self._lines or compression_of(self.path):
+            return None
+        with open(self._whole_path, "rb") as file:
+            if _longest_line(file) <= ABRIDGED_FROM:
+                return None
+        copy = os.path.join(tempfile.mkdtemp(dir=self._database.folder), "abridged.jsonl")
+        return Abridged(self._whole_path, copy, ABRIDGED_FROM)
+
+    @functools.cached_property
+    def _whole_path(self) -> str:
+        """The file, or a copy: DuckDB knows neither marks nor other encodings than UTF-8."""
         with open_bytes(self.path) as file:
             encoding = encoding_of(file.read(4))
         if encoding == "utf-8":
@@ -98,30 +129,65 @@ class JsonPart(Part):
     ) -> Iterator[pa.RecordBatch]:
         cursor = self._database.connection.cursor()
         lines = Lines(self.path) if self._lines and columns is None else None
+        present = [c for c in columns or () if c in self.schema.names]
         given = 0
         try:
             with self._translated():
-                relation = self._relation(cursor)
-                present = [c for c in columns or () if c in self.schema.names]
-                chosen = present or self.schema.names
-                relation = relation.select(*map(duckdb.ColumnExpression, chosen))
-                with relation.to_arrow_reader(part.BATCH_ROWS) as reader:
-                    for batch in reader:
-                        self.broken = _no_objects(batch, given, lines) if lines else ()
-                        yield batch
-                        given += batch.num_rows
+                for batch in self._read(cursor, present or self.schema.names):
+                    self.broken = _no_objects(batch, given, lines) if lines else ()
+                    yield batch
+                    given += batch.num_rows
         finally:
             cursor.close()
 
-    def _relation(self, cursor: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
+    def _read(
+        self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """Where lines are long, some of them at a time: DuckDB gives thousands of rows at once."""
+        is_long = self._lines and self._longest_line > LONG_LINE
+        pieces = self._pieces() if is_long else iter([(self._plain_path, self._longest_line)])
+        for path, longest in pieces:
+            relation = self._relation(cursor, path, longest)
+            relation = relation.select(*map(duckdb.ColumnExpression, columns))
+            with relation.to_arrow_reader(part.BATCH_ROWS) as reader:
+                for batch in reader:
+                    yield from self._abridged.restored(batch) if self._abridged else [batch]
+
+    def _pieces(self) -> Iterator[tuple[str, int]]:
+        """Files of some lines each, one after the other, and the bytes of each one's longest."""
+        folder = tempfile.mkdtemp(dir=self._database.folder)
+        piece = os.path.join(folder, "piece.jsonl")
+        try:
+            with open_bytes(self._plain_path) as raw:
+                file = io.BufferedReader(cast(io.RawIOBase, raw))
+                while lines := file.readlines(part.BATCH_BYTES):
+                    with open(piece, "wb") as target:
+                        target.writelines(lines)
+                    longest = max(map(len, lines))
+                    del lines  # one of them may be all that fits
+                    yield piece, longest
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    @functools.cached_property
+    def _longest_line(self) -> int:
+        if not self._lines:
+            return 0
+        with open_bytes(self._plain_path) as file:
+            return _longest_line(file)
+
+    def _relation(
+        self, cursor: duckdb.DuckDBPyConnection, path: str, longest: int
+    ) -> duckdb.DuckDBPyRelation:
         if self._columns is None:
             self._columns = self._find_columns(cursor)
         return cursor.read_json(
-            self._plain_path,
+            path,
             columns=self._columns,
             format=self._format,
             ignore_errors=self._lines,
             hive_partitioning=False,
+            maximum_object_size=max(LARGEST_OBJECT, longest + 1),
         )
 
     def _find_columns(self, cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
@@ -132,6 +198,7 @@ class JsonPart(Part):
             format=self._format,
             ignore_errors=self._lines,
             hive_partitioning=False,
+            maximum_object_size=max(LARGEST_OBJECT, self._longest_line + 1),
         )
         found = dict(zip(relation.columns, map(str, relation.types), strict=True))
         if found == {"json": "JSON"}:
@@ -161,10 +228,15 @@ class JsonPart(Part):
         return "null text, or not valid JSON" if self._lines else super().why_null(row)
 
     def is_own_format(self, ending: str) -> bool:
-        return self._lines and ending in (".jsonl", ".ndjson")
+        return ending in (".jsonl", ".ndjson") if self._lines else ending == ".json"
 
     def original(self) -> Original | None:
-        return original_lines(self.path, blank=False) if self._lines else None
+        if self._lines:
+            return original_lines(self.path, blank=False)
+        return original_elements(self.path)
+
+    def cut_record(self, record: str, column: str, gaps: Gaps) -> str:
+        return cut_member(record, column, gaps)
 
 
 def _no_objects(batch: pa.RecordBatch, first: int, lines: Lines) -> list[int]:
@@ -183,6 +255,18 @@ def _is_object(line: bytes) -> bool:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
+
+
+def _longest_line(file: IO[bytes]) -> int:
+    """Bytes of the longest line, its end included."""
+    longest = pending = 0
+    while piece := file.read(1 << 20):
+        first, *others = map(len, piece.split(b"\n"))
+        pending += first
+        if others:
+            longest = max(longest, pending + 1, max(others[:-1], default=0) + 1)
+            pending = others[-1]
+    return max(longest, pending)
 
 
 def _read_through(path: str) -> None:

@@ -9,6 +9,7 @@ import pyarrow as pa
 __all__ = [
     "NotTextError",
     "bare_ending",
+    "checked",
     "compression_of",
     "decode",
     "decompressed",
@@ -18,6 +19,8 @@ __all__ = [
     "without_surrogates",
 ]
 
+#: Bytes that are decoded at a time where a text is only checked.
+PIECE = 2**20
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 #: The four-byte marks first: that of UTF-32 begins like that of UTF-16.
@@ -71,6 +74,20 @@ def open_text(path: str, *, newline: str) -> io.TextIOWrapper:
 def encoding_of(head: bytes) -> str:
     """The encoding that a mark at the beginning announces; UTF-8 where there is none."""
     return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), "utf-8")
+
+
+def checked(data: bytes, encoding: str | None = None) -> bytes | str:
+    """The text of a whole file; as it stands where it is UTF-8, so that no second one is held."""
+    if (encoding or encoding_of(data[:4])) != "utf-8":
+        return decode(data, encoding)
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(data), PIECE):
+            decoder.decode(data[start : start + PIECE])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return decode(data, encoding)  # which says where
+    return decode(data, encoding) if b"\0" in data else data
 
 
 def decode(data: bytes, encoding: str | None = None) -> str:

@@ -15,10 +15,13 @@ from nearly.sources.formats.arrow import TablePart, spool
 from nearly.sources.formats.encoding import without_surrogates
 from nearly.sources.part import Part, Reject
 
-__all__ = ["PandasPart", "StringsPart", "Texts", "part_of_object", "texts"]
+__all__ = ["PandasPart", "StringsPart", "Texts", "VectorsPart", "part_of_object", "texts"]
 
 #: Objects of these packages hold their data in memory: asked twice, they answer the same.
 _IN_MEMORY = ("pandas", "polars", "pyarrow")
+
+#: Bytes up to which a sparse matrix is filled with its zeros.
+MOST_DENSE = 2**32
 
 #: What may hold the items of a document.
 _SETS = (set, frozenset, list, tuple)
@@ -103,6 +106,39 @@ class ItemsPart(TablePart):
         super().__init__(pa.table(columns), name)
 
 
+class VectorsPart(TablePart):
+    """A matrix of numpy or scipy, each row of which is a vector; or fingerprints of 64 bits."""
+
+    vector = "vector"
+
+    def __init__(self, matrix: Any, name: str) -> None:
+        if matrix.ndim == 1 and matrix.dtype in ("uint64", "int64"):
+            super().__init__(pa.table({self.vector: matrix}), name)
+            return
+        if matrix.ndim != 2:
+            raise SourceError(
+                f"{name} has {matrix.ndim} dimension{'s' * (matrix.ndim != 1)}, and a vector is a "
+                "row of a matrix: give one with 2, as in array.reshape(-1, 256). Fingerprints are "
+                "whole numbers of 64 bits."
+            )
+        if hasattr(matrix, "toarray"):
+            matrix = _dense(matrix, name)
+        values = pa.array(matrix.reshape(-1))
+        lists = pa.FixedSizeListArray.from_arrays(values, matrix.shape[1])
+        super().__init__(pa.table({self.vector: lists}), name)
+
+
+def _dense(matrix: Any, name: str) -> Any:
+    """A sparse matrix with its zeros, where there is room for them."""
+    rows, columns = matrix.shape
+    if rows * columns * matrix.dtype.itemsize > MOST_DENSE:
+        raise SourceError(
+            f"{name} has {rows:,} rows of {columns:,} numbers: with its zeros more than "
+            f"{MOST_DENSE >> 30} GiB. Reduce its columns first, for example by a truncated SVD."
+        )
+    return matrix.toarray()
+
+
 class PandasPart(TablePart):
     """A pandas frame; the label of a row in its index is the id."""
 
@@ -118,8 +154,8 @@ def part_of_object(given: Any, temporary: Path, *, named_id: bool = False) -> Pa
         return StringsPart(given.given, None, "the list")
     if isinstance(given, Mapping):
         return _part_of_mapping(given)
-    if isinstance(given, Sequence) and _are_sets(given):
-        return ItemsPart(given, None, f"the {type(given).__name__}")
+    if (made := _part_of_lists(given)) is not None:
+        return made
     if type(given).__module__.startswith("polars") and hasattr(given, "collect"):
         given = given.collect()
     try:
@@ -141,6 +177,15 @@ def part_of_object(given: Any, temporary: Path, *, named_id: bool = False) -> Pa
         f"a {type(given).__name__} was given. Give a path, a query, a list of strings "
         "or of sets, a dict of id and text, or a pandas, polars or Arrow table."
     )
+
+
+def _part_of_lists(given: Any) -> Part | None:
+    """Vectors or sets, where these were given."""
+    name = f"the {type(given).__name__}"
+    if type(given).__module__.startswith(("numpy", "scipy.sparse")) and hasattr(given, "ndim"):
+        return VectorsPart(given, name)
+    is_sets = isinstance(given, Sequence) and _are_sets(given)
+    return ItemsPart(given, None, name) if is_sets else None
 
 
 def _refuse_names_of_files(given: Sequence[Any]) -> None:

@@ -10,15 +10,16 @@ import pyarrow as pa
 
 __all__ = ["HeldRows"]
 
-#: Bytes of rows that wait in memory.
+#: Bytes of rows that wait in memory, or less where memory is short.
 MOST_HELD = 1 << 26
 
 
 class HeldRows:
-    """Filled batch by batch, then read once."""
+    """Filled batch by batch, then read once, with no more than `most_held` bytes in memory."""
 
-    def __init__(self, folder: Path, schema: pa.Schema) -> None:
+    def __init__(self, folder: Path, schema: pa.Schema, most_held: int) -> None:
         self._folder = folder
+        self._most_held = min(MOST_HELD, most_held)
         self._schema = schema
         self._waiting: list[pa.RecordBatch] = []
         self._size = 0
@@ -31,7 +32,7 @@ class HeldRows:
         self.rows += batch.num_rows
         self._size += batch.nbytes
         self._waiting.append(batch)
-        if self._size > MOST_HELD:
+        if self._size > self._most_held:
             self._write_waiting()
 
     def _write_waiting(self) -> None:

@@ -11,8 +11,10 @@ import pyarrow as pa
 
 from nearly.sources.blocks.block import Block
 from nearly.sources.column import choose_columns, facts_of, id_type_of, unviewed
+from nearly.sources.embedding import Embedding
 from nearly.sources.formats.arrow import TablePart
 from nearly.sources.reader import Reading
+from nearly.sources.vector import Shape
 
 __all__ = ["LazyFrameSource"]
 
@@ -42,13 +44,20 @@ class LazyFrameSource:
         id_column: str | None,
         text_column: str | Sequence[str] | None,
         items_column: str | None = None,
+        vector_column: str | None = None,
+        first_vector: Any = None,
     ) -> None:
         self.name = name
         self.frame = frame
         self.drops_unreadable = False
         self.schema = pa.schema([f.with_type(unviewed(f.type)) for f in schema])
         self.columns = tuple(self.schema.names)
-        choice = choose_columns(self.schema, self.name, id_column, text_column, items=items_column)
+        choice = choose_columns(
+            self.schema, name, id_column, text_column, items=items_column, vector=vector_column
+        )
+        if choice.shape is not None:
+            choice = replace(choice, shape=choice.shape.known(first_vector))
+        self._first_vector = first_vector
         self.looked_at = (choice.id, *choice.contents)
         self.ids_are_unique = choice.id is None
         self.needs_row_counts = choice.id is None
@@ -70,6 +79,21 @@ class LazyFrameSource:
         return self._reading.choice.items is not None
 
     @property
+    def item_type(self) -> pa.DataType:
+        """The type of an item, where documents are sets of items."""
+        return self._reading.item_type
+
+    @property
+    def shape(self) -> Shape | None:
+        """That of the vectors, where documents are vectors."""
+        return self._reading.choice.shape
+
+    def embed(self, embedding: Embedding) -> None:
+        """From now on, documents are the vectors of their texts."""
+        choice = self._reading.choice.embedded(embedding)
+        self._reading = replace(self._reading, choice=choice)
+
+    @property
     def partitions(self) -> Partitions:
         """How its partitions are read."""
         return Partitions(replace(self._reading, drops_unreadable=self.drops_unreadable))
@@ -78,18 +102,23 @@ class LazyFrameSource:
         """Which columns were taken, and what nobody named of it."""
         return {**facts_of(self.partitions.reading.choice), "likely_id": None}
 
-    def with_frame(self, narrower: Any) -> "LazyFrameSource":
-        """The same documents of a frame that has only the columns that are looked at."""
+    def with_frame(self, narrower: Any, columns: Sequence[str]) -> "LazyFrameSource":
+        """The same documents of a frame that has only these columns."""
         choice = self._reading.choice
-        fields = [self.schema.field(name) for name in self.looked_at if name is not None]
-        return LazyFrameSource(
+        fields = [self.schema.field(name) for name in columns]
+        same = LazyFrameSource(
             narrower,
             pa.schema(fields),
             name=self.name,
             id_column=choice.id,
             text_column=choice.texts or None,
             items_column=choice.items,
+            vector_column=choice.vector,
+            first_vector=self._first_vector,
         )
+        if choice.embedding is not None:
+            same.embed(choice.embedding)
+        return same
 
     def type_of(self, column: str) -> pa.DataType:
         """The type in which `documents` gives a column that comes along."""

@@ -19,8 +19,12 @@ __all__ = ["ParquetPart"]
 
 #: A column is read in pieces of this size, and not at once.
 BUFFER = 1 << 20
+#: Bytes of rows from which on memory is given back at once that their pages took.
+LARGE = 1 << 24
 #: Bytes of rows that are copied as one group, however large the groups of the file are.
 LARGEST_GROUP = 1 << 28
+#: Pieces in which a small row group is read, and bytes of a piece that are worth a thread's while.
+PIECES, LEAST_AT_ONCE = 8, 1 << 20
 
 _CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"}
 
@@ -52,6 +56,8 @@ class ParquetPart(Part):
                     skip, most = max(0, skip - batch.num_rows), most - piece.num_rows
                     if piece.num_rows:
                         piece.validate(full=True)  # Arrow takes any bytes for text
+                        if piece.nbytes > LARGE:
+                            pa.default_memory_pool().release_unused()
                         yield piece
 
     def _groups_in_range(self, metadata: pq.FileMetaData) -> Iterator[tuple[int, int, int]]:
@@ -109,9 +115,17 @@ class ParquetPart(Part):
     def _opened(self) -> Iterator[pq.ParquetFile]:
         try:
             with pa.OSFile(os.fsencode(self.path)) as raw:
-                yield pq.ParquetFile(raw, buffer_size=BUFFER, pre_buffer=False)
+                yield self._file(raw)
         except (pa.ArrowException, OSError) as error:
             raise UnreadableError(f"{self.name} cannot be read as Parquet. {error}") from error
+
+    def _file(self, raw: pa.NativeFile) -> pq.ParquetFile:
+        try:
+            return pq.ParquetFile(raw, buffer_size=BUFFER, pre_buffer=False)
+        except UnicodeDecodeError as error:
+            raise UnreadableError(
+                f"{self.name} cannot be read as Parquet: the name of a column is not UTF-8. {error}"
+            ) from error
 
     def _range(self, start: int, end: int) -> "ParquetPart":
         some = copy.copy(self)
@@ -137,10 +151,14 @@ def _batches(
 
 
 def _rows_at_once(group: pq.RowGroupMetaData) -> int:
-    """Long documents come some at a time, by what a row of the group has on average."""
+    """Long documents come some at a time, by what a row of the group has on average.
+
+    A small group comes in some pieces, too, so that all threads have work.
+    """
     size: int = group.total_byte_size  # what columns say of themselves may abort a damaged file
     rows: int = group.num_rows
-    return min(part.BATCH_ROWS, part.BATCH_BYTES * rows // max(1, size) + 1)
+    most = min(part.BATCH_BYTES, max(LEAST_AT_ONCE, size // PIECES))
+    return min(part.BATCH_ROWS, most * rows // max(1, size) + 1)
 
 
 def _chunks(group: pq.RowGroupMetaData) -> list[pq.ColumnChunkMetaData]:

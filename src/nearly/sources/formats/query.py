@@ -62,7 +62,7 @@ def _check_only_reads(cursor: duckdb.DuckDBPyConnection, query: str) -> None:
         if kind.endswith("_NODE") and kind not in _READING_NODES:
             found = kind.removesuffix("_NODE").removesuffix("_QUERY")
             raise SourceError(
-                f"the query has a {found} inside; give one SELECT, which changes nothing."
+                f"the query has {found} inside; give one SELECT, which changes nothing."
             )
         if kind == "TABLE_FUNCTION":
             _check_function(str(member["function"]["function_name"]))

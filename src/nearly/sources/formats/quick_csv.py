@@ -103,7 +103,7 @@ class QuickCsv:
         """
         read: Counter[str] = Counter()
         with self._reader(range(len(self._schema)), VECTOR) as reader:
-            held = HeldRows(self._database.folder, reader.schema)
+            held = HeldRows(self._database.folder, reader.schema, self._database.most_memory // 4)
             for batch in reader:
                 held.append(batch)
                 read.update(_count_batch(batch))

@@ -7,12 +7,14 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
+import numpy as np
 import pyarrow as pa
 
-from nearly.arrays import string_array
+from nearly.arrays import string_array, utf8_array
 from nearly.errors import UnreadableError
 from nearly.sources import part
-from nearly.sources.formats.document import FORMATS, document_text
+from nearly.sources.cut_text import Gaps, cut_places
+from nearly.sources.formats.document import FORMATS, document_content
 from nearly.sources.formats.encoding import (
     NotTextError,
     bare_ending,
@@ -21,8 +23,9 @@ from nearly.sources.formats.encoding import (
     open_text,
     without_surrogates,
 )
+from nearly.sources.formats.soundness import NOT_UTF_8
 from nearly.sources.part import Cut, Part, Reject, bytes_of_file
-from nearly.sources.record import Original, original_lines
+from nearly.sources.record import Encoded, Original, Records, open_original, original_lines
 
 __all__ = ["LinesPart", "TextFilesPart"]
 
@@ -66,10 +69,10 @@ class TextFilesPart(Part):
         for record, reason in self._left_out:
             reject(record, reason)
         start, size = 0, 0
-        texts: list[str | None] = []
+        texts: list[bytes | None] = []
         for row in range(len(self._ids)):
             texts.append(text := self._text(row))
-            size += len(text or "")
+            size += len(text or b"")
             if len(texts) == part.BATCH_ROWS or size >= part.BATCH_BYTES:
                 yield self._batch(start, texts)
                 start, size, texts = row + 1, 0, []
@@ -104,16 +107,23 @@ class TextFilesPart(Part):
         some._is_alone = self._is_alone
         return some
 
-    def _batch(self, start: int, texts: list[str | None]) -> pa.RecordBatch:
+    def apart(self, rows: int) -> Sequence[tuple[Part, int]]:  # noqa: ARG002 - a row is a file
+        return [
+            (_WholeFilePart(shown, path, self._encodings.get(shown)), 1)
+            for shown, path in self._paths.items()
+        ]
+
+    def _batch(self, start: int, texts: list[bytes | None]) -> pa.RecordBatch:
         ids = self._ids[start : start + len(texts)]
-        arrays = [string_array(ids, pa.string()), string_array(texts)]
+        arrays = [string_array(ids, pa.string()), utf8_array(texts)]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def _text(self, row: int) -> str | None:
+    def _text(self, row: int) -> bytes | None:
         path = self._paths[self._ids[row]]
         try:
             encoding = self._encodings.get(self._ids[row])
-            return document_text(self._bytes(row, path), path, encoding)
+            text = document_content(self._bytes(row, path), path, encoding)
+            return text if isinstance(text, bytes) else text.encode()
         except NotTextError as error:
             reason = str(error)
         except OSError as error:
@@ -134,6 +144,35 @@ class TextFilesPart(Part):
         self._digests.add(row, data)
         with decompressed(io.BytesIO(data), path) as file:
             return file.read()
+
+
+class _WholeFilePart(TextFilesPart):
+    """One file that is one document, and one record of bytes."""
+
+    def __init__(self, shown: str, path: str, encoding: str | None) -> None:
+        super().__init__(shown, {shown: path}, (), {} if encoding is None else {shown: encoding})
+        self._is_alone = False
+        self.path = self.given = os.path.abspath(path)
+        self.encoded = None if encoding is None else Encoded(self.path, encoding)
+
+    def is_own_format(self, ending: str) -> bool:
+        return ending == bare_ending(self.path) and ending not in FORMATS
+
+    def original(self) -> Original | None:
+        if bare_ending(self.path) in FORMATS:
+            return None
+        file, layout = open_original(self.path)
+        with file:
+            data = file.read()
+        if self.encoded is not None:
+            data = data.decode(self.encoded.codec, "surrogateescape").encode(
+                "utf-8", "surrogateescape"
+            )
+        whole = Records(data, np.zeros(1, np.int64), np.array([len(data)], np.int64))
+        return Original(layout, layout.mark, iter([whole]))
+
+    def cut_record(self, record: str, column: str, gaps: Gaps) -> str:  # noqa: ARG002
+        return gaps.cut(record)
 
 
 class _Digests(Mapping[str, tuple[str, int]]):
@@ -183,9 +222,9 @@ class LinesPart(Part):
         try:
             with open_text(self.path, newline="\n") as stream:
                 for lines in _groups(stream):
-                    texts = [line.rstrip("\r\n") for line in lines]
-                    yield self._batch(first, texts)
-                    first += len(texts)
+                    count = len(lines)
+                    yield self._batch(first, lines)
+                    first += count
         except (OSError, UnicodeError) as error:
             raise UnreadableError(f"{self.name} cannot be read: {error}") from error
 
@@ -198,7 +237,12 @@ class LinesPart(Part):
     def original(self) -> Original:
         return original_lines(self.path, blank=True)
 
-    def _batch(self, first: int, texts: list[str]) -> pa.RecordBatch:
+    def cut_record(self, record: str, column: str, gaps: Gaps) -> str:  # noqa: ARG002
+        return cut_places(record, range(len(record.rstrip("\r\n")) + 1), gaps)
+
+    def _batch(self, first: int, lines: list[str]) -> pa.RecordBatch:
+        texts = [line.rstrip("\r\n") for line in lines]
+        lines.clear()  # one of them may be all that fits
         checked: list[str | None] = list(texts)
         self._reasons = {}
         for i, text in enumerate(texts):
@@ -210,12 +254,14 @@ class LinesPart(Part):
 
 
 def _groups(stream: io.TextIOWrapper) -> Iterator[list[str]]:
+    """Some lines at a time, in a list that is for the taker to empty."""
     while lines := stream.readlines(part.BATCH_BYTES):
-        for start in range(0, len(lines), part.BATCH_ROWS):
-            yield lines[start : start + part.BATCH_ROWS]
+        while lines:
+            some, lines = lines[: part.BATCH_ROWS], lines[part.BATCH_ROWS :]
+            yield some
 
 
 def _why_no_text(text: str) -> str | None:
     if "\0" in text:
         return "binary: a NUL byte"
-    return None if without_surrogates(text) else "not valid UTF-8"
+    return None if without_surrogates(text) else NOT_UTF_8

@@ -9,6 +9,8 @@ import numpy.typing as npt
 from nearly import _kernels
 from nearly.documents.block import SignedBlock
 from nearly.documents.place import Stretch
+from nearly.documents.side import Sides
+from nearly.engines.spark.partition.border import Border, sides_here
 from nearly.engines.spark.partition.number import Numbers, blocks_of, by_target, numbered
 
 __all__ = [
@@ -16,6 +18,9 @@ __all__ = [
     "Digests",
     "Repeats",
     "Returned",
+    "Sided",
+    "asking",
+    "both_of",
     "count_repeated_ids",
     "count_repeats",
     "digests_of",
@@ -24,10 +29,13 @@ __all__ = [
     "is_representative",
     "repeats",
     "representatives",
+    "sided",
+    "told",
     "with_stretches",
 ]
 
-Kind = Literal["id", "text"]
+Kind = Literal["id", "text", "both"]
+_KINDS: tuple[Kind, ...] = ("id", "text", "both")
 Chosen = npt.NDArray[np.bool_]
 
 
@@ -56,12 +64,21 @@ class Returned(NamedTuple):
 class Repeats(NamedTuple):
     """The documents of a block whose id came before, and those whose text did.
 
-    Where ids repeat anywhere, it is told what the rows of the block belong to.
+    `both` are old documents that stand for new copies too. Where ids repeat anywhere, it is told
+    what the rows of the block belong to.
     """
 
     ids: Copies
     texts: Copies
+    both: Numbers
     stretches: Sequence[Stretch] = ()
+
+
+class Sided(NamedTuple):
+    """Documents, and their sides if there is a border."""
+
+    documents: Numbers
+    sides: Sides | None
 
 
 def digests_of(
@@ -83,15 +100,27 @@ def _sent(
         yield target, Digests(kind, some, theirs)
 
 
-def first_of_each(received: Sequence[Digests]) -> Iterator[tuple[int, Returned]]:
+def first_of_each(
+    received: Sequence[Digests], *, border: Border | None
+) -> Iterator[tuple[int, Returned]]:
     """Every document whose id or text came before, sent to its block."""
-    kinds: tuple[Kind, ...] = ("id", "text")
-    for kind in kinds:
+    for kind in _KINDS:
         same = _in_order(kind, received)
         if same:
             copies = _copies(same)
+            if kind == "text" and border is not None and border.lists_copies:
+                yield from _on_both_sides(copies, border)
             for block, columns in by_target(blocks_of(copies.documents), *copies):
                 yield block, Returned(kind, Copies(*columns))
+
+
+def _on_both_sides(copies: Copies, border: Border) -> Iterator[tuple[int, Returned]]:
+    """Old originals of new copies, sent to their blocks."""
+    documents, originals = copies
+    crossing = (originals < border.first_new) & (documents >= border.first_new)
+    both = np.unique(originals[crossing])
+    for block, (theirs,) in by_target(blocks_of(both), both):
+        yield block, Returned("both", Copies(theirs, theirs))
 
 
 def _in_order(kind: Kind, received: Sequence[Digests]) -> list[Digests]:
@@ -108,7 +137,8 @@ def _copies(in_order: Sequence[Digests]) -> Copies:
 
 def repeats(received: Sequence[Returned]) -> Repeats:
     """All that came back to one block, in ascending order."""
-    return Repeats(_of_kind("id", received), _of_kind("text", received))
+    ids, texts, both = (_of_kind(kind, received) for kind in _KINDS)
+    return Repeats(ids, texts, both.documents)
 
 
 def with_stretches(
@@ -154,3 +184,30 @@ def is_representative(number: int, signed: SignedBlock, known: Repeats) -> Chose
 def representatives(number: int, signed: SignedBlock, known: Repeats) -> Numbers:
     """The documents of a block that are compared."""
     return numbered(number, signed.rows[is_representative(number, signed, known)])
+
+
+def asking(number: int, signed: SignedBlock, known: Repeats, *, border: Border | None) -> Numbers:
+    """The same; of two sides, those that stand on the new one."""
+    everyone = representatives(number, signed, known)
+    if border is None or number >= border.blocks:
+        return everyone
+    return np.intersect1d(everyone, known.both)
+
+
+def both_of(known: Repeats, *, documents: Numbers) -> Numbers:
+    """Those of some documents that stand on both sides."""
+    return np.intersect1d(known.both, documents)
+
+
+def sided(number: int, signed: SignedBlock, known: Repeats, *, border: Border | None) -> Sided:
+    """The documents of a block that are compared, and their sides."""
+    everyone = representatives(number, signed, known)
+    return Sided(everyone, None if border is None else sides_here(everyone, known.both, border))
+
+
+def told(number: int, known: Repeats, border: Border | None) -> Copies:
+    """The copies of a block that anybody is told of: not those among old documents, unless all
+    pairs are asked for."""
+    if border is None or border.lists_copies or number >= border.blocks:
+        return known.texts
+    return Copies(known.texts.documents[:0], known.texts.originals[:0])

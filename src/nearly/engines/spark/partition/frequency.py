@@ -1,22 +1,23 @@
 """What is in how many documents of one block, which is read for it."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.engines.spark.partition.signed_block import Block, Plan
+from nearly.measures.tally import Counted, Tally
 
-__all__ = ["Occurrences", "extent", "occurrences", "suspects"]
+__all__ = ["Occurrences", "extent", "occurrences", "suspects", "tally"]
 
 
 class Occurrences(NamedTuple):
     """In how many documents each suspect is, and all that settles a measure besides."""
 
     suspects: npt.NDArray[np.uint64]
-    counts: npt.NDArray[np.int64]
+    counts: npt.NDArray[Any]
     documents: int
     extent: int
 
@@ -30,6 +31,14 @@ def extent(block: Block, *, plan: Plan) -> tuple[int, int]:
     """Documents, and their extent together."""
     sizes = [(len(texts), plan.measure.extent(texts)) for texts in _texts(block, plan)]
     return sum(count for count, _ in sizes), sum(size for _, size in sizes)
+
+
+def tally(block: Block, *, plan: Plan) -> Counted:
+    """In how many documents of this block each member is."""
+    found = Tally()
+    for texts in _texts(block, plan):
+        plan.measure.tally(texts, found)
+    return found.counts()
 
 
 def suspects(block: Block, *, plan: Plan) -> npt.NDArray[np.uint64]:

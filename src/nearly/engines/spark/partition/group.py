@@ -17,9 +17,10 @@ from nearly.arrays import column_of, numbers_of
 from nearly.documents.block import SignedBlock
 from nearly.documents.packet import pack, together, unpack
 from nearly.documents.place import Places
+from nearly.engines.spark.partition.border import Border
 from nearly.engines.spark.partition.bucket import Ask, Candidates
 from nearly.engines.spark.partition.component import Edges, united
-from nearly.engines.spark.partition.copy import Copies, Repeats
+from nearly.engines.spark.partition.copy import Copies, Repeats, told
 from nearly.engines.spark.partition.number import Numbers, blocks_of, by_target, places_of
 from nearly.engines.spark.partition.placement import place_of, scattered
 from nearly.engines.spark.partition.signed_block import PLACE_COLUMNS, Plan, labels_of, no_labels
@@ -36,6 +37,7 @@ from nearly.measures.pair import Nearness, Packed, Pairs, join_pairs, split_pair
 from nearly.settings import Settings
 from nearly.stages.cluster import Clusters, cluster
 from nearly.stages.copy import give_back_copies
+from nearly.stages.crossing import pairs_across
 from nearly.stages.survivor import Keep, Removed, by_best_copy, rank, survivors
 
 __all__ = [
@@ -60,9 +62,9 @@ class Member(NamedTuple):
 Piece = Member | Near | Copies
 
 
-def edges_of(near: Near, known: Repeats) -> Edges:
+def edges_of(number: int, near: Near, known: Repeats, *, border: Border | None) -> Edges:
     """What connects documents: pairs, and copies with their originals."""
-    return united([Edges(near.second, near.first), Edges(*known.texts)])
+    return united([Edges(near.second, near.first), Edges(*told(number, known, border))])
 
 
 def to_blocks(edges: Edges, near: Near) -> Iterator[tuple[int, Edges | Near]]:
@@ -76,17 +78,19 @@ def to_blocks(edges: Edges, near: Near) -> Iterator[tuple[int, Edges | Near]]:
 
 
 def pieces(
+    number: int,
     signed: SignedBlock,
     known: Repeats,
     received: Sequence[Edges | Near],
     *,
+    border: Border | None,
     partitions: int,
 ) -> Iterator[tuple[int, Piece]]:
     """All that a block knows of components, sent to where each is gathered.
 
     The label of a component is its first document, which may lie in another block.
     """
-    copies = known.texts
+    copies = told(number, known, border)
     edges = [part for part in received if isinstance(part, Edges)]
     documents = np.concatenate([np.empty(0, np.int64), *(part.documents for part in edges)])
     labels = np.concatenate([np.empty(0, np.int64), *(part.others for part in edges)])
@@ -122,6 +126,12 @@ class Group:
     copies: Documents
     originals: Documents
     measure: Measure
+    border: Border | None
+
+    @cached_property
+    def old(self) -> int:
+        """See `Contenders`."""
+        return 0 if self.border is None else int(self.documents.searchsorted(self.border.first_new))
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -135,6 +145,11 @@ class Group:
         """See `Contenders`."""
         counts: npt.NDArray[np.int64] = numbers_of(self.labels.column("characters"))
         return counts[documents]
+
+    def sizes_of(self, documents: Documents) -> npt.NDArray[np.uint32]:
+        """See `Labelled`."""
+        sizes: npt.NDArray[np.uint32] = numbers_of(self.labels.column("size"))
+        return sizes[documents]
 
     def ids(self, documents: Documents) -> pa.Array:
         """See `Labelled`."""
@@ -151,13 +166,10 @@ class Group:
 
     def pairs(self, settings: Settings) -> Pairs:
         """All pairs to report, with copies."""
-        return give_back_copies(
-            self.near,
-            self.copies,
-            self.originals,
-            self.measure.same,
-            all_pairs=settings.all_pairs,
-        )
+        known, same = (self.near, self.copies, self.originals), self.measure.same
+        if self.border is not None:
+            return pairs_across(*known, self.old, same, all_pairs=settings.all_pairs)
+        return give_back_copies(*known, same, all_pairs=settings.all_pairs)
 
     def order(self, keep: Keep | None) -> Documents:
         """All documents, those that should rather survive first."""
@@ -169,7 +181,15 @@ class Group:
         """Components or leaders."""
         order = self.order(keep)
         leading = order if keep is None else by_best_copy(order, self)
-        return cluster(self.near, self.copies, self.originals, leading, settings.cluster)
+        connecting = self.connecting(settings, keep)
+        copies = len(self.copies) if connecting is self.near else 0
+        return cluster(
+            connecting, self.copies[:copies], self.originals[:copies], leading, settings.cluster
+        )
+
+    def connecting(self, settings: Settings, keep: Keep | None) -> Pairs:
+        """What clusters are made of: across a border, only pairs that are reported."""
+        return self.near if self.border is None or keep is not None else self.pairs(settings)
 
     def unknown(self, settings: Settings, keep: Keep) -> Packed:
         """Pairs of a removed document and its survivor that have not been compared."""
@@ -203,7 +223,7 @@ class Group:
         self, settings: Settings, keep: Keep, compare: Callable[[Packed], Nearness]
     ) -> Removed:
         clusters, order = self.clusters(settings, keep), self.order(keep)
-        return survivors(self, clusters, order, compare, self.measure.same)
+        return survivors(self, clusters, order, self.near, compare, self.measure.same)
 
 
 def asks_for_survivors(
@@ -233,6 +253,7 @@ def gathered(received: Sequence[Piece], *, plan: Plan) -> Group:
         copies=places_of(np.concatenate([np.empty(0, np.int64), *later]), documents),
         originals=places_of(np.concatenate([np.empty(0, np.int64), *earlier]), documents),
         measure=plan.measure,
+        border=plan.border,
     )
 
 

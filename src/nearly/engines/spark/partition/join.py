@@ -5,7 +5,7 @@ the exact join is for corpora that need not be cut into many.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
@@ -16,7 +16,9 @@ import pyarrow as pa
 
 from nearly.arrays import numbers_of, take_strings
 from nearly.documents.readable import Skips
-from nearly.engines.spark.partition.number import Numbers, by_target, numbered
+from nearly.documents.side import Sides
+from nearly.engines.spark.partition.copy import Sided
+from nearly.engines.spark.partition.number import Numbers, by_target, numbered, places_of
 from nearly.engines.spark.partition.placement import place_of, scattered
 from nearly.engines.spark.partition.signed_block import Block
 from nearly.engines.spark.partition.verification import Near, Texts, joined_texts, texts_of
@@ -24,12 +26,13 @@ from nearly.measures.base import Measure
 from nearly.measures.pair import Block as JoinBlock
 from nearly.measures.pair import Joined, split_pairs
 from nearly.measures.work import ONE_THREAD
+from nearly.stages.join import join_sides, join_sides_across
 
 __all__ = [
     "Grouped",
     "JoinedHere",
     "count_groups",
-    "counts",
+    "effort",
     "join_here",
     "near_of",
     "texts_by_group",
@@ -44,6 +47,7 @@ class Grouped(NamedTuple):
 
     group: int
     texts: Texts
+    sides: Sides | None  # if there is a border
 
 
 class JoinedHere(NamedTuple):
@@ -67,7 +71,7 @@ def _tasks(groups: int, partition: int, partitions: int) -> list[tuple[int, int]
 def texts_by_group(
     number: int,
     block: Block,
-    chosen_here: Numbers,
+    chosen_here: Sided,
     *,
     skipped: Skips,
     groups: int,
@@ -80,13 +84,16 @@ def texts_by_group(
     }
     for batch in block.documents(skipped):
         documents = numbered(number, numbers_of(batch.column("row")).astype(np.uint32))
-        chosen = np.flatnonzero(np.isin(documents, chosen_here)).astype(np.uint32)
+        chosen = np.flatnonzero(np.isin(documents, chosen_here.documents)).astype(np.uint32)
         targets = place_of(scattered(documents[chosen]), groups)
         for group, (places,) in by_target(targets, chosen):
             texts = texts_of(documents[places], take_strings(batch.column("text"), places))
+            sides = None
+            if chosen_here.sides is not None:
+                sides = chosen_here.sides[places_of(documents[places], chosen_here.documents)]
             for partition, wanted in askers.items():
                 if group in wanted:
-                    yield partition, Grouped(group, texts)
+                    yield partition, Grouped(group, texts, sides)
 
 
 def join_here(
@@ -101,27 +108,46 @@ def join_here(
     """All pairs of the tasks that fall to a partition."""
     documents, texts = joined_texts([part.texts for part in received])
     group_of = place_of(scattered(documents), groups)
+    sides = _sides(received)
     parts: list[Joined] = []
     for i, j in _tasks(groups, partition, partitions):
-        mine = _block(texts, group_of, i)
+        mine = _blocks(texts, group_of == i, sides)
         if i == j:
-            parts += measure.join([partial(_itself, mine)], threshold, ONE_THREAD)
+            parts += join_sides(measure, mine, threshold, ONE_THREAD)
         else:
-            parts += measure.join_across(mine, _block(texts, group_of, j), threshold)
+            theirs = _blocks(texts, group_of == j, sides)
+            parts += join_sides_across(measure, mine, theirs, threshold, ONE_THREAD)
     return _gathered(parts, documents)
 
 
-def _block(texts: pa.LargeStringArray, group_of: npt.NDArray[np.uint64], group: int) -> JoinBlock:
-    places = np.flatnonzero(group_of == group).astype(np.uint32)
-    return JoinBlock.of(places, take_strings(texts, places))
+def _sides(received: Sequence[Grouped]) -> Sides | None:
+    """Of all documents in ascending order, as their texts stand."""
+    sides = [part.sides for part in received if part.sides is not None]
+    if not sides:
+        return None
+    documents = np.concatenate([part.texts.documents for part in received])
+    return np.concatenate(sides)[np.argsort(documents)]
+
+
+def _blocks(
+    texts: pa.LargeStringArray, is_here: npt.NDArray[np.bool_], sides: Sides | None
+) -> list[list[Callable[[], JoinBlock]]]:
+    """Documents of one group by their sides: all are of both where there is no border."""
+    wanted = [is_here & (sides == side) for side in range(3)] if sides is not None else []
+    nobody = np.zeros_like(is_here)
+    blocks: list[list[Callable[[], JoinBlock]]] = []
+    for some in wanted or [nobody, is_here, nobody]:
+        places = np.flatnonzero(some).astype(np.uint32)
+        blocks.append([partial(_itself, JoinBlock.of(places, take_strings(texts, places)))])
+    return blocks
 
 
 def _itself(block: JoinBlock) -> JoinBlock:
     return block
 
 
-def counts(joined: JoinedHere) -> tuple[int, int]:
-    """Pairs that met, and pairs that were compared."""
+def effort(joined: JoinedHere) -> tuple[int, int]:
+    """How many pairs met, and how many were verified."""
     return joined.meetings, joined.verified
 
 

@@ -2,19 +2,27 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.arrays import column_of, numbers_of, string_array, take_strings
+from nearly.documents.block import SignedBlock
 from nearly.documents.lookup import Placed, rows_at, rows_of_ids, shown_texts
 from nearly.documents.packet import together, unpack
-from nearly.documents.place import Place, Places, located
+from nearly.documents.place import Place, Places, Stretch, located
 from nearly.documents.readable import Skips
 from nearly.engines.spark.partition.copy import Repeats
 from nearly.engines.spark.partition.number import Numbers, blocks_of, numbered, places_of, rows_of
-from nearly.engines.spark.partition.signed_block import PLACE_COLUMNS, Block, Plan, no_labels
+from nearly.engines.spark.partition.signed_block import (
+    PLACE_COLUMNS,
+    Block,
+    Plan,
+    labels_of,
+    no_labels,
+)
 from nearly.engines.spark.partition.verification import Near
 from nearly.measures.base import Measure
 from nearly.measures.number import Documents
@@ -35,8 +43,17 @@ __all__ = [
 ]
 
 
-#: A block, and what is known of its documents.
-Known = tuple[Block, Repeats]
+class Stretched(Protocol):
+    """What the rows of a block belong to, if that is told."""
+
+    @property
+    def stretches(self) -> Sequence[Stretch]: ...
+
+
+#: A block, and where its documents stand.
+Known = tuple[Block, Stretched]
+#: The same, with what was signed.
+Labelled = tuple[Block, tuple[SignedBlock, Repeats]]
 
 
 class Shown(NamedTuple):
@@ -58,15 +75,20 @@ class Few:
     @property
     def ids_repeat(self) -> bool:
         """See `Named`."""
-        return len(self.labels.columns) > 1
+        return PLACE_COLUMNS[0] in self.labels.schema.names
 
     def ids(self, documents: Documents) -> pa.Array:
         """See `Named`."""
-        return self.labels.column(0).take(column_of(documents))
+        return self.labels.column("id").take(column_of(documents))
+
+    def sizes_of(self, documents: Documents) -> npt.NDArray[np.uint32]:
+        """See `Named`."""
+        sizes: npt.NDArray[np.uint32] = numbers_of(self.labels.column("size"))
+        return sizes[documents]
 
     def places(self, documents: Documents) -> Places:
         """See `Named`."""
-        return Places(*self.labels.columns[1:]).take(documents)
+        return Places(*map(self.labels.column, PLACE_COLUMNS)).take(documents)
 
     def texts(self, documents: Documents) -> pa.LargeStringArray:
         """See `Named`."""
@@ -114,11 +136,11 @@ def best_of_rows(packed: bytes, *, measure: Measure, count: int) -> Near:
 
 
 def look_up(
-    skipped: Skips, sought: Numbers, number: int, blocks: Iterable[Known]
+    skipped: Skips, sought: Numbers, number: int, blocks: Iterable[Labelled]
 ) -> Iterator[Shown]:
     """Those of the sought documents that a block holds; it is read up to the last of them."""
     wanted = rows_of(sought[blocks_of(sought) == number])
-    for block, known in blocks:
+    for block, (signed, known) in blocks:
         left = len(wanted)
         for batch in block.shown(skipped):
             rows = numbers_of(batch.column("row"))
@@ -126,21 +148,14 @@ def look_up(
             if len(chosen):
                 texts = string_array(shown_texts(batch.column("text").take(column_of(chosen))))
                 documents = numbered(number, rows[chosen].astype(np.uint32))
-                yield Shown(documents, _labels(batch.take(column_of(chosen)), known), texts)
+                labels = labels_of(signed, documents, known.stretches)
+                yield Shown(documents, labels, texts)
                 left -= len(chosen)
             if not left:
                 break
 
 
-def _labels(rows: pa.RecordBatch, known: Repeats) -> pa.RecordBatch:
-    """The ids of some rows of a block and, where they repeat, the places."""
-    columns = {"id": rows.column("id")}
-    if known.stretches:
-        columns |= zip(PLACE_COLUMNS, _places(rows, known), strict=True)
-    return pa.record_batch(list(columns.values()), names=list(columns))
-
-
-def _places(rows: pa.RecordBatch, known: Repeats) -> Places:
+def _places(rows: pa.RecordBatch, known: Stretched) -> Places:
     return located(known.stretches, numbers_of(rows.column("row")))
 
 
@@ -171,8 +186,7 @@ def look_up_places(
 def few(parts: Sequence[Shown], plan: Plan) -> Few:
     """All that was found, in order."""
     documents = np.concatenate([np.empty(0, np.int64), *(part.documents for part in parts)])
-    names = ["id", *(PLACE_COLUMNS if plan.with_places else ())]
-    labels = together([no_labels(plan).select(names), *(part.labels for part in parts)])
+    labels = together([no_labels(plan), *(part.labels for part in parts)])
     texts = pa.concat_arrays([pa.array([], pa.large_string()), *(part.texts for part in parts)])
     order = column_of(np.argsort(documents))
     return Few(np.sort(documents), labels.take(order), texts.take(order))

@@ -18,7 +18,7 @@ from nearly.measures.number import Documents
 from nearly.settings import Settings
 from nearly.stages.cluster import Clusters
 from nearly.stages.survivor import Keep
-from nearly.stages.table import place_columns
+from nearly.stages.table import place_columns, side_columns
 
 __all__ = [
     "Rows",
@@ -65,14 +65,16 @@ def pair_rows(group: Group, settings: Settings) -> pa.RecordBatch:
         column_of(group.measure.shown(pairs.nearness)),
     ]
     names = ["first", "second", "id_a", "id_b", group.measure.value]
-    places = place_columns(group, id_a=pairs.first, id_b=pairs.second)
-    return pa.record_batch([*columns, *places.values()], names=[*names, *places])
+    more = side_columns(group, pairs, group.measure)
+    more |= place_columns(group, id_a=pairs.first, id_b=pairs.second)
+    return pa.record_batch([*columns, *more.values()], names=[*names, *more])
 
 
 def cluster_rows(group: Group, settings: Settings, keep: Keep | None = None) -> pa.RecordBatch:
     """All members of clusters: the first one of each, the member, its id, the weakest pair."""
     clusters = group.clusters(settings, keep)
-    weakest = group.measure.shown(clusters.weakest(group.near, group.measure.same))
+    connecting = group.connecting(settings, keep)
+    weakest = group.measure.shown(clusters.weakest(connecting, group.measure.same))
     columns = [
         column_of(group.documents[_first_members(clusters)]),
         column_of(group.documents[clusters.members]),

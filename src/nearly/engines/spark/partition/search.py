@@ -5,16 +5,26 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from nearly.arrays import numbers_of, take_strings
 from nearly.documents.readable import Skips
+from nearly.engines.spark.partition.border import Border
 from nearly.engines.spark.partition.number import Numbers, numbered
 from nearly.engines.spark.partition.signed_block import Block
 from nearly.engines.spark.partition.verification import Near, Texts, joined_texts, texts_of
 from nearly.measures.base import Measure
 from nearly.stages.around import nearest_below
 
-__all__ = ["Shared", "near_misses", "only_sought", "search", "some_texts"]
+__all__ = [
+    "Shared",
+    "across",
+    "near_misses",
+    "only_sought",
+    "search",
+    "some_texts",
+    "texts_of_block",
+]
 
 
 class Shared(Protocol):
@@ -34,11 +44,11 @@ def some_texts(
 ) -> Texts:
     """The texts of the representatives at some places of each block."""
     sought = representatives[list(places.get(number, []))]
-    parts = list(_texts(number, block, sought, skipped)) if len(sought) else []
+    parts = list(texts_of_block(number, block, sought, skipped)) if len(sought) else []
     return texts_of(*joined_texts(parts))
 
 
-def _texts(number: int, block: Block, sought: Numbers, skipped: Skips) -> Iterator[Texts]:
+def texts_of_block(number: int, block: Block, sought: Numbers, skipped: Skips) -> Iterator[Texts]:
     """The texts of those documents of a block that are sought, batch by batch."""
     for batch in block.documents(skipped):
         documents = numbered(number, numbers_of(batch.column("row")).astype(np.uint32))
@@ -55,10 +65,14 @@ def search(
     sought: Shared,
     measure: Measure,
     threshold: Fraction,
+    border: Border | None,
 ) -> Near:
     """Every pair of a sought document and one of a block that reaches the threshold."""
-    coming = _texts(number, block, representatives, skipped)
-    return Near(*map(np.concatenate, zip(*_pairs(coming, sought, measure, threshold), strict=True)))
+    coming = texts_of_block(number, block, representatives, skipped)
+    parts = _pairs(coming, sought, measure, threshold)
+    found = Near(*map(np.concatenate, zip(*parts, strict=True)))
+    # Sought documents stand on the new side: they meet what does not stand there only.
+    return found if border is None else _some(found, found.first < border.first_new)
 
 
 def near_misses(
@@ -71,13 +85,14 @@ def near_misses(
     measure: Measure,
     threshold: Fraction,
     count: int,
+    border: Border | None,
 ) -> Near:
     """The nearest pairs of a sought document and one of a block that miss the threshold."""
-    coming = _texts(number, block, representatives, skipped)
+    coming = texts_of_block(number, block, representatives, skipped)
     least, limit = measure.least_near_miss(threshold), float(threshold)
     found = _pairs(coming, sought, measure, least)
     # Of each batch the nearest, so that no more is held.
-    parts = [Near(*nearest_below(*pairs, limit, count)) for pairs in found]
+    parts = [Near(*nearest_below(*across(pairs, border), limit, count)) for pairs in found]
     every = Near(*map(np.concatenate, zip(*parts, strict=True)))
     return Near(*nearest_below(*every, limit, count))
 
@@ -101,8 +116,20 @@ def _pairs(
         yield Near(np.minimum(one, other), np.maximum(one, other), nearness)
 
 
+def across(pairs: Near, border: Border | None) -> Near:
+    """Pairs of an old document and a new one; all where there is no border."""
+    if border is None:
+        return pairs
+    is_crossing = (pairs.first < border.first_new) & (pairs.second >= border.first_new)
+    return _some(pairs, is_crossing)
+
+
+def _some(pairs: Near, chosen: npt.NDArray[np.bool_]) -> Near:
+    return Near(pairs.first[chosen], pairs.second[chosen], pairs.nearness[chosen])
+
+
 def only_sought(near: Near, *, sought: Shared) -> Near:
     """Pairs of which at least one document is sought."""
     documents = sought.value.documents
     chosen = np.isin(near.first, documents) | np.isin(near.second, documents)
-    return Near(near.first[chosen], near.second[chosen], near.nearness[chosen])
+    return _some(near, chosen)

@@ -21,6 +21,7 @@ from nearly.documents.identity import id_digests
 from nearly.documents.packet import pack, together, unpack
 from nearly.documents.place import Stretch, located
 from nearly.documents.readable import Skips
+from nearly.engines.spark.partition.border import Border
 from nearly.engines.spark.partition.bucket import Ask
 from nearly.engines.spark.partition.number import Numbers, numbered, places_of, rows_of
 from nearly.engines.spark.partition.verification import Texts, joined_texts, texts_of
@@ -71,6 +72,7 @@ class Plan(NamedTuple):
     check_ids: bool
     skipped: Skips  # an empty list of the kind to be filled
     kept_in: Folder | None
+    border: Border | None = None  # between old documents and new ones
     with_places: bool = False  # labels say where documents stand, for ids repeat
 
     def settled(self, mean_extent: float) -> Self:
@@ -86,6 +88,11 @@ class Plan(NamedTuple):
     def counts_characters(self) -> bool:
         """Whether `keep` looks at the length of texts."""
         return self.keep is not None and self.keep.rule in ("longest", "shortest")
+
+    @property
+    def tells_sizes(self) -> bool:
+        """Whether somebody looks at the sizes of documents."""
+        return bool(self.measure.sides) or (self.keep is not None and self.keep.rule == "largest")
 
     def weigh(self, texts: pa.LargeStringArray) -> Weighed:
         """Signed, or only weighed for an exact run."""
@@ -131,9 +138,9 @@ def _sign(batches: Iterable[pa.RecordBatch], skipped: Skips, plan: Plan) -> Sign
         offsets, _ = spans(texts)
         size += int(offsets[-1] - offsets[0])
         extent += plan.measure.extent(texts)
-        labels.append(_labels(batch, plan))
-        ids.append(_id_digests(batch, plan))
         weighed.append(plan.weigh(texts))
+        labels.append(_labels(batch, weighed[-1], plan))
+        ids.append(_id_digests(batch, plan))
     named = together(labels)
     sizes = np.concatenate([part.sizes for part in weighed])
     is_ignored = np.concatenate([_ignored(part) for part in weighed])
@@ -176,10 +183,12 @@ def _id_digests(batch: pa.RecordBatch, plan: Plan) -> npt.NDArray[np.uint64]:
     return id_digests(batch.column("id"))
 
 
-def _labels(batch: pa.RecordBatch, plan: Plan) -> pa.RecordBatch:
+def _labels(batch: pa.RecordBatch, weighed: Weighed, plan: Plan) -> pa.RecordBatch:
     """What is told of documents once they have been compared."""
     rows = column_of(numbers_of(batch.column("row")).astype(np.uint32))
     columns = {"row": rows, "id": batch.column("id")}
+    if plan.tells_sizes:
+        columns["size"] = column_of(weighed.sizes)
     if plan.counts_characters:
         columns["characters"] = lengths_of(batch.column("text"))
     if plan.rule_column is not None:
@@ -190,6 +199,8 @@ def _labels(batch: pa.RecordBatch, plan: Plan) -> pa.RecordBatch:
 def no_labels(plan: Plan) -> pa.RecordBatch:
     """The columns of labels, and no document."""
     fields = [("row", pa.uint32()), ("id", plan.id_type)]
+    if plan.tells_sizes:
+        fields.append(("size", pa.uint32()))
     if plan.counts_characters:
         fields.append(("characters", pa.int64()))
     if plan.rule_column is not None:

@@ -24,8 +24,8 @@ __all__ = [
     "Texts",
     "asks_for_texts",
     "compared",
-    "count_candidates",
     "each_once",
+    "effort",
     "joined_texts",
     "pairs_by_place",
     "texts_of",
@@ -76,9 +76,9 @@ def each_once(received: Sequence[Candidates]) -> Candidates:
     return Candidates(kept[:, 0].copy(), kept[:, 1].copy(), sum(part.meetings for part in received))
 
 
-def count_candidates(pairs: Candidates) -> tuple[int, int]:
-    """Pairs that are verified, and pairs that met."""
-    return len(pairs.first), pairs.meetings
+def effort(pairs: Candidates) -> tuple[int, int]:
+    """How many pairs met, and how many were verified."""
+    return pairs.meetings, len(pairs.first)
 
 
 def asks_for_texts(here: int, pairs: Candidates) -> Iterator[tuple[int, Ask]]:

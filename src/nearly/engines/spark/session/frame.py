@@ -9,7 +9,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from nearly.engines.spark.session.failure import translated
 
-__all__ = ["arrow_schema", "read_frame"]
+__all__ = ["arrow_schema", "first_value", "read_frame"]
 
 _JSON: Final = {"multiLine": True}
 #: By the ending of a name: the format that Spark reads, and how.
@@ -29,6 +29,15 @@ def arrow_schema(frame: DataFrame) -> pa.Schema:
     with translated():
         schema: pa.Schema = to_arrow_schema(frame.schema)
     return schema
+
+
+def first_value(frame: DataFrame, column: str) -> Any:
+    """Some value of a column that is not null; None where there is none, or no such column."""
+    if column not in frame.columns:
+        return None
+    with translated():
+        found = frame.select(frame[f"`{column}`"]).dropna().head(1)
+    return found[0][0] if found else None
 
 
 def read_frame(session: SparkSession, path: str) -> DataFrame:

@@ -135,6 +135,8 @@ def _our_defaults(master: str) -> dict[str, str]:
         defaults["spark.driver.memory"] = f"{gibibytes}g"
         # Java only passes bytes on: what it compiles with more effort comes too late.
         defaults[JAVA_OPTIONS] = "-XX:TieredStopAtLevel=1"
+        # Python workers run where this package is.
+        defaults["spark.python.daemon.module"] = "nearly.engines.spark.session.daemon"
     return defaults
 
 

@@ -1,0 +1,145 @@
+// Segments of an index as Python sees them: a file that is mapped, and asked.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "segment.hpp"
+
+namespace nearly {
+
+// Holds on to the memory that the segment looks at.
+struct MappedSegment {
+    Column<std::uint8_t> data;
+    Column<std::uint64_t> sums;
+    Segment segment;
+
+    MappedSegment(Column<std::uint8_t> data, Column<std::uint64_t> sums, const SegmentLayout &layout)
+        : data(data), sums(sums), segment(span_of(data), span_of(sums), layout) {}
+};
+
+static auto sums_of_pages(const Column<std::uint8_t> &data) {
+    std::vector<std::uint64_t> sums(count_pages(data.size()));
+    {
+        nb::gil_scoped_release release;
+        for (std::size_t page = 0; page < sums.size(); ++page) sums[page] = page_sum(span_of(data), page);
+    }
+    return give(std::move(sums));
+}
+
+static auto band_in_order(const Column<std::uint32_t> &keys, const Column<std::uint32_t> &owners) {
+    if (keys.size() != owners.size()) throw std::invalid_argument("each key needs its owner");
+    std::vector<std::uint32_t> sorted(keys.size()), whose(keys.size());
+    {
+        nb::gil_scoped_release release;
+        const std::vector<std::uint64_t> entries = sort_by_key(span_of(keys), span_of(owners));
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            sorted[i] = static_cast<std::uint32_t>(entries[i] >> 32);
+            whose[i] = static_cast<std::uint32_t>(entries[i]);
+        }
+    }
+    return std::pair(give(std::move(sorted)), give(std::move(whose)));
+}
+
+static auto meetings_for_python(const MappedSegment &mapped, const Matrix<std::uint32_t> &keys, std::size_t from_band,
+                                std::size_t to_band, std::size_t most, const Column<std::uint8_t> &dead) {
+    if (keys.shape(1) != mapped.segment.bands()) throw std::invalid_argument("each question needs a key for each band");
+    if (from_band > to_band || to_band > keys.shape(1)) throw std::invalid_argument("there is no such band");
+    Met found;
+    {
+        nb::gil_scoped_release release;
+        found = mapped.segment.meet({span_of(keys), keys.shape(0), keys.shape(1)}, from_band, to_band, most,
+                                    span_of(dead));
+    }
+    return std::tuple(give(std::move(found.pairs)), give(std::move(found.bands)), found.left_out);
+}
+
+static auto differences_for_python(const MappedSegment &mapped, const Column<std::uint64_t> &pairs,
+                                   const Matrix<std::uint64_t> &sketches, unsigned bits) {
+    if (sketches.shape(1) != mapped.segment.width()) throw std::invalid_argument("sketches are of another width");
+    if (bits != 1 && bits != 2) throw std::invalid_argument("a sketch has 1 or 2 bits per position");
+    for (const std::uint64_t pair : span_of(pairs))
+        if (pair >> 32 >= sketches.shape(0) || static_cast<std::uint32_t>(pair) >= mapped.segment.contents())
+            throw std::invalid_argument("a number reaches past what it counts");
+    std::vector<std::uint32_t> found;
+    {
+        nb::gil_scoped_release release;
+        found = mapped.segment.differences(span_of(pairs), span_of(sketches), bits);
+    }
+    return give(std::move(found));
+}
+
+static auto agreeing_for_python(const MappedSegment &mapped, const Matrix<std::uint32_t> &keys,
+                                const Matrix<std::uint64_t> &sketches, std::size_t most,
+                                const Column<std::uint8_t> &dead, unsigned bits, std::uint32_t most_different) {
+    if (keys.shape(0) != 1 || sketches.shape(0) != 1) throw std::invalid_argument("there is one question");
+    if (keys.shape(1) != mapped.segment.bands()) throw std::invalid_argument("each question needs a key for each band");
+    if (sketches.shape(1) != mapped.segment.width()) throw std::invalid_argument("sketches are of another width");
+    if (bits != 1 && bits != 2) throw std::invalid_argument("a sketch has 1 or 2 bits per position");
+    Agreeing found;
+    {
+        nb::gil_scoped_release release;
+        found = mapped.segment.agreeing({span_of(keys), 1, keys.shape(1)}, span_of(sketches), most, span_of(dead), bits,
+                                        most_different);
+    }
+    return std::tuple(give(std::move(found.contents)), found.fullest, found.left_out);
+}
+
+static auto found_for_python(const MappedSegment &mapped, const Matrix<std::uint64_t> &digests, bool among_ids) {
+    if (digests.shape(1) != 2) throw std::invalid_argument("a digest is two words");
+    std::vector<std::uint64_t> found;
+    {
+        nb::gil_scoped_release release;
+        const auto *sought = reinterpret_cast<const Content *>(digests.data());
+        found = mapped.segment.find({sought, digests.shape(0)}, among_ids);
+    }
+    return give(std::move(found));
+}
+
+void bind_segment(nb::module_ &m) {
+    using namespace nanobind::literals;
+    static nb::exception<Damaged> damaged(m, "DamagedError", PyExc_RuntimeError);
+    m.def("page_sums", &sums_of_pages, "data"_a);
+    m.def("sort_band", &band_in_order, "keys"_a, "owners"_a);
+    const auto make = [](MappedSegment *self, const Column<std::uint8_t> &data, const Column<std::uint64_t> &sums,
+                         std::size_t contents, std::size_t keyed, std::size_t documents, std::size_t bands,
+                         std::size_t width, std::size_t buckets, std::size_t sketches,
+                         std::size_t content_high, std::size_t content_low, std::size_t id_high, std::size_t id_low) {
+        new (self) MappedSegment(data, sums, {contents, keyed, documents, bands, width, buckets, sketches,
+                                              content_high, content_low, id_high, id_low});
+    };
+    nb::class_<MappedSegment>(m, "MappedSegment")
+        .def("__init__", make, "data"_a, "sums"_a, "contents"_a, "keyed"_a, "documents"_a, "bands"_a, "width"_a,
+             "buckets"_a, "sketches"_a, "content_high"_a, "content_low"_a, "id_high"_a, "id_low"_a)
+        .def("check", [](const MappedSegment &mapped, std::size_t start, std::size_t end) {
+            mapped.segment.pages().check(start, end);
+        }, "start"_a, "end"_a)
+        .def("check_places", [](const MappedSegment &mapped, std::size_t start, std::size_t width,
+                                const Column<std::int64_t> &places) {
+            const std::size_t most = mapped.segment.pages().data().size();
+            for (const std::int64_t place : span_of(places)) {
+                if (place < 0 || static_cast<std::size_t>(place) > most)
+                    throw std::invalid_argument("a place reaches past the data");
+                mapped.segment.pages().check(start + place * width, start + (place + 1) * width);
+            }
+        }, "start"_a, "width"_a, "places"_a)
+        .def("damaged", [](const MappedSegment &mapped) {
+            std::vector<std::uint64_t> found;
+            {
+                nb::gil_scoped_release release;
+                found = mapped.segment.pages().damaged();
+            }
+            return give(std::move(found));
+        })
+        .def("meet", &meetings_for_python, "keys"_a, "from_band"_a, "to_band"_a, "most"_a, "dead"_a)
+        .def("differences", &differences_for_python, "pairs"_a, "sketches"_a, "bits"_a)
+        .def("agreeing", &agreeing_for_python, "keys"_a, "sketches"_a, "most"_a, "dead"_a, "bits"_a,
+             "most_different"_a)
+        .def("find", &found_for_python, "digests"_a, "among_ids"_a);
+}
+
+}  // namespace nearly

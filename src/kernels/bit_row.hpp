@@ -1,0 +1,80 @@
+// Rows of bits: sampled into signatures, compared, and joined by how many bits differ.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "hashing.hpp"
+#include "product.hpp"
+#include "rotation.hpp"
+#include "stop.hpp"
+
+namespace nearly {
+
+// Rows of `width` words each.
+struct BitRows {
+    const std::uint64_t *words;
+    std::size_t count, width;
+
+    const std::uint64_t *operator[](std::size_t i) const { return words + i * width; }
+};
+
+// Keys and sketches of the bits that stand in some places, which may repeat: one place for each position of a signature.
+NEARLY_CLONES inline SignedBits sample_bits(const BitRows &bits, std::span<const std::uint32_t> places, std::size_t bands,
+                                            std::size_t rows, std::size_t kept) {
+    const std::size_t sketch = (kept + 63) / 64;
+    SignedBits made{std::vector<std::uint32_t>(bits.count * bands), std::vector<std::uint64_t>(bits.count * sketch)};
+    std::vector<std::uint64_t> sampled((places.size() + 63) / 64);
+    Stop stop;
+    for (std::size_t i = 0; i < bits.count; ++i) {
+        stop.check(places.size());
+        std::ranges::fill(sampled, 0);
+        for (std::size_t p = 0; p < places.size(); ++p)
+            sampled[p / 64] |= (bits[i][places[p] / 64] >> (places[p] % 64) & 1) << (p % 64);
+        keep_bits(sampled.data(), bands, rows, kept, made.keys.data() + i * bands, made.sketches.data() + i * sketch);
+    }
+    return made;
+}
+
+inline std::uint32_t differing_bits(const std::uint64_t *a, const std::uint64_t *b, std::size_t width) {
+    std::uint32_t different = 0;
+    for (std::size_t w = 0; w < width; ++w) different += static_cast<std::uint32_t>(std::popcount(a[w] ^ b[w]));
+    return different;
+}
+
+// For each pair of places how many bits differ, counted down from 0; NaN below `least`.
+NEARLY_CLONES inline std::vector<double> hamming(const BitRows &bits, std::span<const std::uint32_t> first,
+                                                 std::span<const std::uint32_t> second, double least) {
+    std::vector<double> found(first.size());
+    Stop stop;
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        stop.check(bits.width + 4);
+        const double nearness = -static_cast<double>(differing_bits(bits[first[i]], bits[second[i]], bits.width));
+        found[i] = nearness >= least ? nearness : std::numeric_limits<double>::quiet_NaN();
+    }
+    return found;
+}
+
+// Of four rows with sixteen others, a bit for each pair of which `most` bits or fewer differ.
+NEARLY_CLONES inline GreatOnes agree_widely(const BitRows &one, const BitRows &other, const std::size_t at[4], std::size_t panel,
+                                            std::uint32_t most) {
+    GreatOnes reached{};
+    const std::size_t start = panel * Panels::LANES, end = std::min(start + Panels::LANES, other.count);
+    for (std::size_t r = 0; r < 4; ++r)
+        for (std::size_t j = start; j < end; ++j)
+            reached.of_row[r] |= static_cast<std::uint16_t>((differing_bits(one[at[r]], other[j], one.width) <= most) << (j - start));
+    return reached;
+}
+
+// Pairs of which `most` bits or fewer differ; `within` as in `pairs_by_panels`.
+inline RowPairs near_bits(const BitRows &one, const BitRows &other, std::uint32_t most, bool within) {
+    return pairs_by_panels(one.count, other.count, within, 16 * one.width, [&](const std::size_t at[4], std::size_t panel) {
+        return agree_widely(one, other, at, panel, most);
+    });
+}
+
+}  // namespace nearly

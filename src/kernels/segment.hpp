@@ -1,0 +1,283 @@
+// A segment of an index, as its file lies in memory: pages that are checked when they are first looked
+// at, sorted runs that are searched, and buckets in which questions meet what the segment holds.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "candidates.hpp"
+#include "content.hpp"
+#include "radix.hpp"
+#include "stop.hpp"
+
+namespace nearly {
+
+struct Damaged : std::exception {
+    std::size_t page;
+    explicit Damaged(std::size_t page) : page(page) {}
+    const char *what() const noexcept override { return "a page is damaged"; }
+};
+
+constexpr std::size_t PAGE = 4096;
+
+inline std::size_t count_pages(std::size_t bytes) { return (bytes + PAGE - 1) / PAGE; }
+
+inline std::uint64_t page_sum(std::span<const std::uint8_t> data, std::size_t page) {
+    const std::size_t start = page * PAGE;
+    return XXH3_64bits(data.data() + start, std::min(PAGE, data.size() - start));
+}
+
+// Bytes whose pages have checksums. A page is compared with its own once, when it is first needed.
+class Pages {
+  public:
+    Pages(std::span<const std::uint8_t> data, std::span<const std::uint64_t> sums)
+        : data_(data), sums_(sums), is_sound_(sums.size() / 64 + 1) {
+        if (count_pages(data.size()) != sums.size()) throw std::invalid_argument("each page needs one checksum");
+    }
+
+    std::span<const std::uint8_t> data() const { return data_; }
+
+    void check_page(std::size_t page) const {
+        const std::uint64_t bit = 1ull << (page & 63);
+        if (is_sound_[page >> 6].load(std::memory_order_relaxed) & bit) return;
+        if (page_sum(data_, page) != sums_[page]) throw Damaged(page);
+        is_sound_[page >> 6].fetch_or(bit, std::memory_order_relaxed);
+    }
+
+    void check(std::size_t start, std::size_t end) const {
+        if (start > end || end > data_.size()) throw std::invalid_argument("a range reaches past the data");
+        for (std::size_t page = start / PAGE; page * PAGE < end; ++page) check_page(page);
+    }
+
+    // All pages that differ now from what was written, whatever was seen before.
+    std::vector<std::uint64_t> damaged() const {
+        std::vector<std::uint64_t> found;
+        Stop stop;
+        for (std::size_t page = 0; page < sums_.size(); ++page) {
+            stop.check(PAGE / 8);
+            if (page_sum(data_, page) != sums_[page]) found.push_back(page);
+        }
+        return found;
+    }
+
+  private:
+    std::span<const std::uint8_t> data_;
+    std::span<const std::uint64_t> sums_;
+    mutable std::vector<std::atomic<std::uint64_t>> is_sound_;
+};
+
+// Numbers that lie in checked pages. A run begins where its numbers are aligned, so none lies in two pages.
+template <typename T> class Run {
+  public:
+    Run(const Pages &pages, std::size_t start, std::size_t count) : pages_(&pages), start_(start), count_(count) {
+        const std::size_t size = pages.data().size();
+        if (start % sizeof(T) != 0 || start > size || count > (size - start) / sizeof(T))
+            throw std::invalid_argument("a run reaches past the data");
+    }
+
+    std::size_t size() const { return count_; }
+    Run part(std::size_t from, std::size_t count) const { return {*pages_, start_ + from * sizeof(T), count}; }
+
+    T operator[](std::size_t i) const {
+        const std::size_t place = start_ + i * sizeof(T);
+        pages_->check_page(place / PAGE);
+        return *reinterpret_cast<const T *>(pages_->data().data() + place);
+    }
+
+    std::span<const T> checked(std::size_t from, std::size_t count) const {
+        const std::size_t place = start_ + from * sizeof(T);
+        pages_->check(place, place + count * sizeof(T));
+        return {reinterpret_cast<const T *>(pages_->data().data() + place), count};
+    }
+
+  private:
+    const Pages *pages_;
+    std::size_t start_, count_;
+};
+
+// The first place of a sorted run whose number is not below `value`. Hashes are spread evenly, so the
+// place is guessed first, and bracketed from there in steps that double.
+template <typename T> std::size_t first_not_below(const Run<T> &run, T value) {
+    std::size_t low = 0, high = run.size(), step = 8;
+    if (high == 0) return 0;
+    const auto guess = static_cast<std::size_t>(static_cast<unsigned __int128>(value) * high >> 8 * sizeof(T));
+    if (run[guess] < value) {
+        for (low = guess + 1; low + step < high && run[low + step] < value; step *= 2) low += step + 1;
+        high = std::min(high, low + step);
+    } else {
+        for (high = guess; high > step && run[high - step] >= value; step *= 2) high -= step;
+        low = high > step ? high - step + 1 : 0;
+    }
+    while (low < high) {
+        const std::size_t middle = low + (high - low) / 2;
+        if (run[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Keys in order, each in the upper half of a word with its owner in the lower; owners of one key keep their order.
+inline std::vector<std::uint64_t> sort_by_key(std::span<const std::uint32_t> keys,
+                                              std::span<const std::uint32_t> owners) {
+    std::vector<std::uint64_t> entries(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) entries[i] = std::uint64_t{keys[i]} << 32 | owners[i];
+    radix_sort(entries, 32, 64);
+    return entries;
+}
+
+// Digests of 128 bits in order, in two columns.
+struct Digests {
+    Run<std::uint64_t> high, low;
+
+    std::size_t size() const { return high.size(); }
+
+    template <class Receive> void each_equal(Content sought, Receive &&receive) const {
+        for (std::size_t at = first_not_below(high, sought.high); at < size() && high[at] == sought.high; ++at)
+            if (low[at] == sought.low) receive(at);
+    }
+};
+
+// What the file holds, and where. The run of a band is its keys, in order, and then whose they are.
+struct SegmentLayout {
+    std::size_t contents, keyed, documents, bands, width;
+    std::size_t buckets, sketches, content_high, content_low, id_high, id_low;
+};
+
+struct Questions {
+    std::span<const std::uint32_t> keys;  // one for each band, question by question
+    std::size_t count, bands;
+};
+
+struct Met {
+    std::vector<std::uint64_t> pairs;   // the question in the upper half, the content in the lower
+    std::vector<std::uint32_t> bands;   // where they met
+    std::uint64_t left_out = 0;         // members of buckets that were not looked at
+};
+
+// What one question meets in a segment and agrees with.
+struct Agreeing {
+    std::vector<std::uint32_t> contents;  // each once, in order
+    std::uint64_t fullest = 0;            // members of the bucket that has the most
+    std::uint64_t left_out = 0;
+};
+
+class Segment {
+  public:
+    Segment(std::span<const std::uint8_t> data, std::span<const std::uint64_t> sums, const SegmentLayout &layout)
+        : pages_(data, sums), layout_(layout), buckets_(pages_, layout.buckets, 2 * layout.keyed * layout.bands),
+          sketches_(pages_, layout.sketches, layout.contents * layout.width),
+          contents_{{pages_, layout.content_high, layout.contents}, {pages_, layout.content_low, layout.contents}},
+          ids_{{pages_, layout.id_high, layout.documents}, {pages_, layout.id_low, layout.documents}} {}
+    Segment(const Segment &) = delete;
+
+    const Pages &pages() const { return pages_; }
+    std::size_t width() const { return layout_.width; }
+    std::size_t bands() const { return layout_.bands; }
+    std::size_t contents() const { return layout_.contents; }
+
+    // Where each question meets what is not dead; of a bucket at most the first `most`, 0 for all.
+    Met meet(const Questions &asked, std::size_t from_band, std::size_t to_band, std::size_t most,
+                  std::span<const std::uint8_t> dead) const {
+        Met found;
+        std::vector<std::uint32_t> keys(asked.count), numbers(asked.count);
+        std::iota(numbers.begin(), numbers.end(), 0);
+        Stop stop;
+        for (std::size_t band = from_band; band < to_band; ++band) {
+            stop.check(64 * asked.count);
+            for (std::size_t i = 0; i < asked.count; ++i) keys[i] = asked.keys[i * asked.bands + band];
+            // In the order of the keys, neighbours are found in the same pages.
+            if (asked.count == 1)
+                meet_bucket(0, keys[0], band, most, dead, found);
+            else
+                for (const std::uint64_t entry : sort_by_key(keys, numbers))
+                    meet_bucket(static_cast<std::uint32_t>(entry), static_cast<std::uint32_t>(entry >> 32), band, most,
+                                dead, found);
+        }
+        return found;
+    }
+
+    // In how many positions the sketches of each pair differ.
+    std::vector<std::uint32_t> differences(std::span<const std::uint64_t> pairs, std::span<const std::uint64_t> sketches,
+                                           unsigned bits) const {
+        std::vector<std::uint32_t> found(pairs.size());
+        const std::size_t width = layout_.width;
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            const auto theirs = sketches_.checked(static_cast<std::uint32_t>(pairs[i]) * width, width);
+            found[i] = different_positions(sketches.data() + (pairs[i] >> 32) * width, theirs.data(), width, bits);
+        }
+        return found;
+    }
+
+    // The same for one question in one go: whom it meets, each once, if the sketches agree enough.
+    Agreeing agreeing(const Questions &asked, std::span<const std::uint64_t> sketch, std::size_t most,
+                      std::span<const std::uint8_t> dead, unsigned bits, std::uint32_t most_different) const {
+        Met met = meet(asked, 0, asked.bands, most, dead);
+        Agreeing found;
+        found.left_out = met.left_out;
+        for (std::size_t i = 0, from = 0; i < met.bands.size(); ++i) {
+            if (met.bands[i] != met.bands[from]) from = i;
+            found.fullest = std::max<std::uint64_t>(found.fullest, i - from + 1);
+        }
+        std::sort(met.pairs.begin(), met.pairs.end());
+        met.pairs.erase(std::unique(met.pairs.begin(), met.pairs.end()), met.pairs.end());
+        const std::vector<std::uint32_t> differ = differences(met.pairs, sketch, bits);
+        for (std::size_t i = 0; i < differ.size(); ++i)
+            if (differ[i] <= most_different) found.contents.push_back(static_cast<std::uint32_t>(met.pairs[i]));
+        return found;
+    }
+
+    // Pairs of a digest and the place where it stands, among contents or among ids.
+    std::vector<std::uint64_t> find(std::span<const Content> sought, bool among_ids) const {
+        const Digests &digests = among_ids ? ids_ : contents_;
+        std::vector<std::uint64_t> found;
+        Stop stop;
+        for (std::uint64_t i = 0; i < sought.size(); ++i) {
+            stop.check(64);
+            digests.each_equal(sought[i], [&](std::uint64_t at) { found.push_back(i << 32 | at); });
+        }
+        return found;
+    }
+
+  private:
+    Pages pages_;
+    SegmentLayout layout_;
+    Run<std::uint32_t> buckets_;
+    Run<std::uint64_t> sketches_;
+    Digests contents_, ids_;
+
+    static bool is_in(std::span<const std::uint8_t> bits, std::uint32_t i) {
+        return i / 8 < bits.size() && bits[i / 8] >> (i & 7) & 1;
+    }
+
+    void meet_bucket(std::uint64_t question, std::uint32_t key, std::size_t band, std::size_t most,
+                     std::span<const std::uint8_t> dead, Met &found) const {
+        const std::size_t keyed = layout_.keyed;
+        const Run<std::uint32_t> keys = buckets_.part(2 * band * keyed, keyed);
+        const Run<std::uint32_t> owners = buckets_.part((2 * band + 1) * keyed, keyed);
+        std::size_t at = first_not_below(keys, key), taken = 0;
+        for (; at < keys.size() && keys[at] == key; ++at) {
+            const std::uint32_t owner = owners[at];
+            if (owner >= layout_.contents) throw Damaged(0);
+            if (is_in(dead, owner)) continue;
+            if (most != 0 && taken++ == most) {
+                const bool is_last = key == std::numeric_limits<std::uint32_t>::max();
+                found.left_out += (is_last ? keys.size() : first_not_below(keys, key + 1)) - at;
+                return;
+            }
+            found.pairs.push_back(question << 32 | owner);
+            found.bands.push_back(static_cast<std::uint32_t>(band));
+        }
+    }
+};
+
+}  // namespace nearly

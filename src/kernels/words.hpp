@@ -1,0 +1,93 @@
+// Where the words of a text lie: what Unicode white space separates, found sixty-four bytes at a time.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "hashing.hpp"
+
+namespace nearly {
+
+// Unicode's White_Space property.
+inline bool is_space(std::uint32_t c) {
+    return (c >= 9 && c <= 13) || c == 32 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+           (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
+           c == 0x205F || c == 0x3000;
+}
+
+inline bool starts_character(std::uint8_t byte) { return (byte & 0xC0) != 0x80; }
+
+// The length in bytes of the white space that starts here, or 0; what is not UTF-8 is none.
+inline std::size_t space_length(const std::uint8_t *at, const std::uint8_t *end) {
+    const std::uint8_t first = *at;
+    if (first < 0x80) return is_space(first) ? 1 : 0;
+    if (first == 0xC2 && end - at >= 2) return is_space(at[1]) && at[1] >= 0x80 ? 2 : 0;
+    if (first >= 0xE1 && first <= 0xE3 && end - at >= 3) {
+        if (starts_character(at[1]) || starts_character(at[2])) return 0;
+        const std::uint32_t c = (first & 0x0Fu) << 12 | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
+        return is_space(c) ? 3 : 0;
+    }
+    return 0;
+}
+
+// Which of 64 bytes are white space of ASCII, and which may begin other white space: a bit each.
+struct ByteBits {
+    std::uint64_t spaces = 0, leads = 0;
+};
+
+// Eight bytes are looked at as one number: those that are meant have their highest bits set, and a product
+// brings these together.
+inline ByteBits look_at_64_bytes(const std::uint8_t *bytes) {
+    constexpr std::uint64_t ONES = 0x0101010101010101, LOW = 0x7F * ONES, HIGH = 0x80 * ONES;
+    const auto together = [](std::uint64_t highest) { return (highest >> 7) * 0x0102040810204080 >> 56; };
+    const auto is = [](std::uint64_t low, std::uint64_t byte) { return ~((low ^ byte * ONES) + LOW); };
+    ByteBits found;
+    for (unsigned i = 0; i < 64; i += 8) {
+        const std::uint64_t eight = load_word(bytes + i), low = eight & LOW;
+        const std::uint64_t is_control = (low + (0x80 - 9) * ONES) & ~(low + (0x80 - 14) * ONES);
+        found.spaces |= together((is_control | is(low, ' ')) & ~eight & HIGH) << i;
+        if ((eight & HIGH) == 0) continue;
+        const std::uint64_t leads = is(low, 0x42) | is(low, 0x61) | is(low, 0x62) | is(low, 0x63);
+        found.leads |= together(leads & eight & HIGH) << i;
+    }
+    return found;
+}
+
+// Calls `receive` with the beginning and the end of each word; `limit` is where readable memory ends.
+inline void each_word(std::span<const std::uint8_t> text, const std::uint8_t *limit, auto &&receive) {
+    const std::uint8_t *at = text.data(), *const end = at + text.size(), *begin = at;
+    bool is_inside = false;
+    unsigned reaching_over = 0;  // bytes of white space that began in the block before
+    for (; at < end; at += 64) {
+        const auto left = static_cast<std::size_t>(end - at);
+        std::uint8_t copy[64] = {};
+        if (limit - at < 64) std::memcpy(copy, at, left);
+        auto [spaces, leads] = look_at_64_bytes(limit - at < 64 ? copy : at);
+        spaces |= (1ull << reaching_over) - 1;
+        reaching_over = 0;
+        for (; leads != 0; leads &= leads - 1) {
+            const auto place = static_cast<unsigned>(std::countr_zero(leads));
+            if (place >= left) break;
+            const auto length = static_cast<unsigned>(space_length(at + place, end));
+            spaces |= ((1ull << length) - 1) << place;
+            reaching_over = place + length > 64 ? place + length - 64 : 0;
+        }
+        const std::uint64_t inside = left < 64 ? ~spaces & ((1ull << left) - 1) : ~spaces;
+        const std::uint64_t before = inside << 1 | is_inside;
+        std::uint64_t begins = inside & ~before, ends = ~inside & before;
+        for (; ends != 0; ends &= ends - 1, is_inside = false) {
+            if (!is_inside) begin = at + std::countr_zero(begins), begins &= begins - 1;
+            receive(begin, at + std::countr_zero(ends));
+        }
+        if (begins == 0) continue;
+        begin = at + std::countr_zero(begins);
+        is_inside = true;
+    }
+    if (is_inside) receive(begin, end);
+}
+
+}  // namespace nearly

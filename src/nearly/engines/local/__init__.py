@@ -1,0 +1,1 @@
+"""One machine, all its cores: stages run in threads, for the kernels release the lock."""

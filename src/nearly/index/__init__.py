@@ -1,0 +1,1 @@
+"""A lasting index: documents that were signed, named on disk, and asked."""

@@ -1,0 +1,130 @@
+"""A segment before it is written: its columns, in the order that they have in the file.
+
+A *content* is what documents hold that are copies of each other; it is known by its digest, and the
+contents of a segment stand in the order of their digests. So which members of a crowded bucket are
+looked at first does not depend on the order in which they came. A content is *held*, with its keys,
+sketch and text, by one segment only, where it came first; others only say which documents have it.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearly.arrays import take_strings
+from nearly.index.posting import Poster, Postings
+from nearly.index.text_block import TextBlock, compressed
+from nearly.measures.work import Workers
+
+__all__ = ["NOWHERE", "Draft", "Rows", "draft_of"]
+
+#: The place of a text that lies in another segment.
+NOWHERE: Final = 2**32 - 1
+
+U32 = npt.NDArray[np.uint32]
+U64 = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Documents as they came, one row each."""
+
+    numbers: U64  # in the order of adding
+    ids: pa.Array
+    id_digests: U64
+    digests: U64
+    sizes: U32
+    keys: U32
+    sketches: U64
+    contents: pa.Array
+    kept: pa.Array  # what the index keeps of each content
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """See above. Documents stand by content, and in the order of adding where they share one."""
+
+    digests: U64
+    sizes: U32
+    texts: U32  # the place of each content's text, or NOWHERE
+    starts: U32  # the first document of each content, and the number of all
+    sketches: U64
+    bands: int
+    band: Callable[[int], tuple[U32, U32]]  # keys, and whose they are
+    numbers: U64
+    ids: pa.Array
+    id_digests: U64
+    blocks: Iterable[TextBlock]
+    postings: Postings | None = None
+
+
+def draft_of(
+    rows: Rows, is_known: npt.NDArray[np.bool_], workers: Workers, poster: Poster | None
+) -> Draft:
+    """Of documents as they came; `is_known` says whose content is held by another segment."""
+    order = _in_order(rows.digests)
+    digests = rows.digests[order]
+    high, low = digests.T
+    is_first = np.ones(len(order), bool)
+    is_first[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1])
+    starts = np.flatnonzero(is_first)
+    firsts = order[starts]
+    held = np.flatnonzero(~is_known[firsts])
+    is_source = np.zeros(len(order), bool)
+    is_source[firsts[held]] = True
+    sources = np.flatnonzero(is_source)  # texts stay in the order in which they came
+    texts = np.full(len(firsts), NOWHERE, np.uint32)
+    texts[held] = (np.cumsum(is_source) - 1)[firsts[held]]
+    # What is empty is kept, and is near to nothing.
+    keyed = held[rows.sizes[firsts[held]] > 0].astype(np.uint32)
+    keys = np.ascontiguousarray(rows.keys[firsts[keyed]].T)
+    return Draft(
+        digests=digests[starts],
+        sizes=rows.sizes[firsts],
+        texts=texts,
+        starts=np.append(starts, len(order)).astype(np.uint32),
+        sketches=rows.sketches[firsts],
+        bands=len(keys),
+        band=lambda band: (keys[band], keyed),
+        numbers=rows.numbers[order],
+        ids=rows.ids.take(pa.array(order)),
+        id_digests=rows.id_digests[order],
+        blocks=_compressed(rows.kept, sources, workers),
+        postings=_postings(poster, rows.kept, firsts[keyed], keyed),
+    )
+
+
+def _postings(
+    poster: Poster | None, kept: pa.Array, places: npt.NDArray[np.intp], numbers: U32
+) -> Postings | None:
+    """Of the contents that are held, where their members are listed."""
+    return None if poster is None else poster.postings(kept.take(pa.array(places)), numbers)
+
+
+def _in_order(digests: U64) -> npt.NDArray[np.intp]:
+    """By both words; where they are equal, as they came."""
+    order = np.argsort(digests[:, 0], kind="stable")
+    high, low = digests[order].T
+    # Two contents hardly ever share the first word alone.
+    if ((high[1:] == high[:-1]) & (low[1:] < low[:-1])).any():
+        order = np.lexsort((digests[:, 1], digests[:, 0]))
+    return order
+
+
+def _compressed(
+    contents: pa.Array, chosen: npt.NDArray[np.intp], workers: Workers
+) -> list[TextBlock]:
+    def of_part(part: tuple[int, int]) -> list[TextBlock]:
+        places = chosen[slice(*part)].astype(np.uint32)
+        return list(compressed(take_strings(contents, places)))
+
+    if workers.threads == 1:
+        return of_part((0, len(chosen)))
+    parts = workers.split(len(chosen)) if len(chosen) else []
+    return [block for blocks in workers.map(of_part, parts) for block in blocks]

@@ -1,0 +1,406 @@
+"""What is near to a question, in all segments: met in buckets, filtered by sketches, verified."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nearly.arrays import spans
+from nearly.index.answer import Answer, Id
+from nearly.index.content import Keeping
+from nearly.index.live import Live
+from nearly.index.posting import Poster
+from nearly.index.sharing import near_within, sharing, sharing_most, sharing_pairs
+from nearly.measures.base import Measure, Signed
+from nearly.measures.number import different
+from nearly.measures.pair import split_pairs
+from nearly.measures.work import Workers
+from nearly.stages.candidate import candidates, unique
+from nearly.tuning.banding import Banding
+
+__all__ = [
+    "FEW",
+    "MOST_MEMBERS",
+    "NOBODY",
+    "Asking",
+    "Near",
+    "Owners",
+    "ask",
+    "first_owners",
+    "near_contents",
+    "near_each_other",
+]
+
+#: Of a bucket at most this many members are looked at; those with the least digests.
+MOST_MEMBERS: Final = 100
+#: Bytes of contents that are compared at a time.
+BLOCK_BYTES: Final = 2**21
+#: For the k nearest, however near: contents that are compared in full, chosen by their sketches.
+TRIED: Final = 64
+
+#: Questions that one thread answers sooner than it would wake others.
+FEW: Final = 64
+
+#: A number that no document has.
+NOBODY: Final = np.uint64(2**64 - 1)
+
+Numbers = npt.NDArray[Any]
+#: What may be near to some documents, and of a bucket how many at most.
+Lives = Callable[[Signed, int], Sequence[Live]]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How an index is asked."""
+
+    measure: Measure
+    keeping: Keeping
+    banding: Banding
+    threshold: Fraction | None  # None: the nearest, however near
+    poster: Poster | None = None  # where documents are found by their members
+
+    def sign(self, contents: pa.Array) -> Signed:
+        """What an index needs of documents; nothing is drawn where all members are listed."""
+        if self.poster is None:
+            return self.measure.sign(contents, self.banding)
+        weighed = self.measure.weigh(contents)
+        return Signed(
+            sizes=weighed.sizes,
+            digests=weighed.digests,
+            is_ignored=weighed.is_ignored,
+            keys=np.empty((len(contents), 0), np.uint32),
+            sketches=np.empty((len(contents), 0), np.uint64),
+        )
+
+    @cached_property
+    def most_different(self) -> int:
+        """Positions in which sketches may differ."""
+        whatever = self.banding.sketched
+        return whatever if self.threshold is None else whatever - self.banding.agreement
+
+    def is_near(self, nearness: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Which reach the threshold; where there is none, which have anything in common."""
+        near: npt.NDArray[np.bool_] = ~np.isnan(nearness)
+        return near if self.threshold is not None or self.measure.is_distance else nearness > 0
+
+
+@dataclass(frozen=True)
+class Near:
+    """Contents that are near to some questions."""
+
+    questions: Numbers
+    digests: npt.NDArray[np.uint64]
+    nearness: npt.NDArray[np.float64]
+
+
+# One question
+
+
+def ask(asking: Asking, near: Lives, content: pa.Array, k: int | None) -> Answer:
+    """All that is near enough to one content, or the `k` nearest; `near` shows what may be."""
+    signed = asking.sign(content)
+    if signed.sizes[0] == 0:
+        return Answer()
+    lives = near(signed, MOST_MEMBERS)
+    chosen, left_out = _chosen(asking, lives, content, signed, k)
+    found = []
+    compared = 0
+    for live, contents in chosen:
+        digests = live.segment.digests(contents)
+        nearness = _compare(asking, live, content, contents, digests, signed.digests[0])
+        compared += len(contents)
+        is_near = asking.is_near(nearness)
+        found.append((digests[is_near], nearness[is_near]))
+    if not found:
+        return Answer(compared=compared, left_out=left_out)
+    digests, nearness = (np.concatenate(column) for column in zip(*found, strict=True))
+    values = nearness.tolist()
+    ranked = sorted((-values[place], *owner) for place, *owner in _documents_of(lives, digests))[:k]
+    shown = asking.measure.shown(np.array([-negative for negative, _, _ in ranked])).tolist()
+    named = [owner for _, _, owner in ranked]
+    return Answer(list(zip(named, shown, strict=True)), compared=compared, left_out=left_out)
+
+
+def _chosen(
+    asking: Asking, lives: Sequence[Live], content: pa.Array, signed: Signed, k: int | None
+) -> tuple[Iterable[tuple[Live, npt.NDArray[np.uint32]]], int]:
+    """What one question is compared with in full, and how many were not looked at."""
+    if asking.poster is None:
+        return _near(asking, lives, signed, k)
+    asked = asking.poster.questions(content)[0], int(signed.sizes[0])
+    if asking.threshold is None:
+        return sharing_most(lives, *asked, max(TRIED, 8 * (k or 0))), 0
+    return [(live, sharing(live, *asked, asking.threshold)[0]) for live in lives], 0
+
+
+def _near(
+    asking: Asking, lives: Sequence[Live], signed: Signed, k: int | None
+) -> tuple[Iterable[tuple[Live, npt.NDArray[np.uint32]]], int]:
+    """Contents of each segment to compare in full, and how many were not looked at."""
+    if asking.threshold is not None:
+        bits, most = asking.banding.hashing.bits, asking.most_different
+        found, fullest = [], 0
+        for live in lives:
+            contents, members, left_out = live.segment.agreeing(
+                signed, MOST_MEMBERS, live.contents.bits, bits, most
+            )
+            fullest += members + left_out
+            if len(contents):
+                found.append((live, contents))
+        if fullest <= MOST_MEMBERS:  # no bucket can be crowded: nothing is left out
+            return found, 0
+    met, left_out = _met(lives, signed.keys)
+    return _agreeing(asking, met, signed, k), left_out
+
+
+def _met(
+    lives: Sequence[Live], keys: npt.NDArray[np.uint32]
+) -> tuple[list[tuple[Live, npt.NDArray[np.uint64]]], int]:
+    """What one question meets in each segment, each content once."""
+    found, left_out, counts = [], 0, np.zeros(keys.shape[1], np.int64)
+    for live in lives:
+        pairs, bands, more = live.segment.meet(
+            keys, (0, keys.shape[1]), MOST_MEMBERS, live.contents.bits
+        )
+        left_out += more
+        counts += np.bincount(bands, minlength=keys.shape[1])
+        found.append((live, pairs, bands))
+    crowded = np.flatnonzero(counts > MOST_MEMBERS)
+    if len(crowded):
+        found, cut = _cut(found, crowded.tolist())
+        left_out += cut
+    return [(live, np.unique(pairs)) for live, pairs, _ in found if len(pairs)], left_out
+
+
+def _cut(
+    found: list[tuple[Live, npt.NDArray[np.uint64], npt.NDArray[np.uint32]]], crowded: list[int]
+) -> tuple[list[tuple[Live, npt.NDArray[np.uint64], npt.NDArray[np.uint32]]], int]:
+    """Of a bucket that is crowded in all segments together, only those with the least digests."""
+    digests = [live.segment.digests(pairs.astype(np.uint32)) for live, pairs, _ in found]
+    stays = [np.ones(len(pairs), bool) for _, pairs, _ in found]
+    cut = 0
+    for band in crowded:
+        members = [
+            (tuple(digests[i][place].tolist()), i, place)
+            for i, (_, _, bands) in enumerate(found)
+            for place in np.flatnonzero(bands == band).tolist()
+        ]
+        for _, i, place in sorted(members)[MOST_MEMBERS:]:
+            stays[i][place] = False
+            cut += 1
+    kept = [
+        (live, pairs[stay], bands[stay])
+        for (live, pairs, bands), stay in zip(found, stays, strict=True)
+    ]
+    return kept, cut
+
+
+def _agreeing(
+    asking: Asking,
+    met: list[tuple[Live, npt.NDArray[np.uint64]]],
+    signed: Signed,
+    k: int | None,
+) -> Iterator[tuple[Live, npt.NDArray[np.uint32]]]:
+    """Contents whose sketches agree enough; for the nearest, those that agree most."""
+    bits = asking.banding.hashing.bits
+    differ = [live.segment.differences(pairs, signed.sketches, bits) for live, pairs in met]
+    most = asking.most_different
+    if asking.threshold is None and differ:
+        tried = max(TRIED, 8 * (k or 0))
+        together = np.sort(np.concatenate(differ))
+        most = int(together[min(tried, len(together)) - 1])
+    for (live, pairs), different_positions in zip(met, differ, strict=True):
+        contents = pairs[different_positions <= most].astype(np.uint32)
+        if len(contents):
+            yield live, contents
+
+
+def _compare(
+    asking: Asking,
+    live: Live,
+    content: pa.Array,
+    contents: npt.NDArray[np.uint32],
+    digests: npt.NDArray[np.uint64],
+    own: npt.NDArray[np.uint64],
+) -> npt.NDArray[np.float64]:
+    """Exact nearness to one question; a copy need not be compared."""
+    nearness = np.full(len(contents), asking.measure.same)
+    others = np.flatnonzero((digests != own).any(axis=1))
+    if len(others):
+        kept = live.segment.texts(contents[others])
+        second = np.arange(len(others), dtype=np.uint32)
+        nearness[others] = asking.keeping.compare(
+            asking.measure,
+            content,
+            np.zeros(len(others), np.uint32),
+            kept,
+            second,
+            asking.threshold,
+        )
+    return nearness
+
+
+def _documents_of(
+    lives: Sequence[Live], digests: npt.NDArray[np.uint64]
+) -> Iterator[tuple[int, int, Id]]:
+    """The documents that have these contents: a place in `digests`, a number, and an id."""
+    for live in lives:
+        places, documents = live.find_documents(digests)
+        if len(places):
+            numbers = live.segment.take("numbers", documents).tolist()
+            yield from zip(places.tolist(), numbers, live.segment.ids(documents), strict=True)
+
+
+@dataclass(frozen=True)
+class Owners:
+    """The first document that has each of some contents; `NOBODY` where none has it."""
+
+    numbers: npt.NDArray[np.uint64]
+    ids: list[Id | None]
+
+
+def first_owners(lives: Sequence[Live], digests: npt.NDArray[np.uint64]) -> Owners:
+    """In the order of adding."""
+    least = np.full(len(digests), NOBODY, np.uint64)
+    ids: list[Id | None] = [None] * len(digests)
+    for live in lives:
+        places, documents = live.find_documents(digests)
+        numbers = live.segment.take("numbers", documents)
+        order = np.lexsort((numbers, places))
+        places, documents, numbers = places[order], documents[order], numbers[order]
+        is_first = np.ones(len(places), bool)
+        is_first[1:] = places[1:] != places[:-1]
+        is_first &= numbers < least[places]
+        least[places[is_first]] = numbers[is_first]
+        found = live.segment.ids(documents[is_first])
+        for place, owner in zip(places[is_first].tolist(), found, strict=True):
+            ids[place] = owner
+    return Owners(least, ids)
+
+
+# Many questions
+
+
+def near_contents(
+    asking: Asking,
+    lives: Sequence[Live],
+    signed: Signed,
+    contents: pa.Array,
+    workers: Workers,
+    most: int,
+) -> tuple[list[Near], int]:
+    """What is near to many contents, segment by segment; copies are left to who asks.
+
+    Of a bucket of a segment at most `most` are looked at, 0 for all.
+    """
+    found, left_out = [], 0
+    for live in lives:
+        if asking.poster is not None and asking.threshold is not None:
+            asked = (signed, contents, asking.threshold, workers)
+            pairs, more = sharing_pairs(asking.poster, live, *asked), 0
+        else:
+            pairs, more = _met_by_many(asking, live, signed, workers, most)
+        left_out += more
+        questions, theirs = split_pairs(pairs)
+        digests = live.segment.digests(theirs)
+        is_other = (digests != signed.digests[questions]).any(axis=1)
+        questions, theirs, digests = questions[is_other], theirs[is_other], digests[is_other]
+        nearness = _verified(asking, live, contents, questions, theirs, workers)
+        is_near = ~np.isnan(nearness)
+        found.append(Near(questions[is_near], digests[is_near], nearness[is_near]))
+    return found, left_out
+
+
+def _met_by_many(
+    asking: Asking, live: Live, signed: Signed, workers: Workers, most: int
+) -> tuple[npt.NDArray[np.uint64], int]:
+    """Pairs of a question and a content that met and agree, each once."""
+    bits = asking.banding.hashing.bits
+
+    def of_band(band: int) -> tuple[npt.NDArray[np.uint64], int]:
+        pairs, _, more = live.segment.meet(signed.keys, (band, band + 1), most, live.contents.bits)
+        differ = live.segment.differences(pairs, signed.sketches, bits)
+        return pairs[differ <= asking.most_different], more
+
+    if len(signed.keys) <= FEW:  # all bands in one go
+        pairs, _, left_out = live.segment.meet(
+            signed.keys, (0, asking.banding.bands), most, live.contents.bits
+        )
+        pairs = np.unique(pairs)  # a question may have a greater number than a content
+        differ = live.segment.differences(pairs, signed.sketches, bits)
+        return pairs[differ <= asking.most_different], left_out
+    parts, left_out = [np.empty(0, np.uint64)], 0
+    for pairs, more in workers.map(of_band, range(asking.banding.bands)):
+        parts.append(pairs)
+        left_out += more
+    return np.unique(np.concatenate(parts)), left_out
+
+
+def _verified(
+    asking: Asking,
+    live: Live,
+    contents: pa.Array,
+    questions: npt.NDArray[np.uint32],
+    theirs: npt.NDArray[np.uint32],
+    workers: Workers,
+) -> npt.NDArray[np.float64]:
+    if len(questions) == 0:
+        return np.empty(0)
+    lengths = np.diff(_offsets(contents))
+
+    def of_part(part: slice) -> npt.NDArray[np.float64]:
+        mine, (first,) = different(questions[part])
+        others, (second,) = different(theirs[part])
+        asked = contents.take(pa.array(mine))
+        kept = live.segment.texts(others)
+        return asking.keeping.compare(asking.measure, asked, first, kept, second, asking.threshold)
+
+    # Two that are near are of like length: what is asked says how long both are together.
+    parts = _parts(2 * lengths[questions])
+    return np.concatenate([np.empty(0), *workers.map(of_part, parts)])
+
+
+def near_each_other(
+    asking: Asking, signed: Signed, contents: pa.Array, workers: Workers, most: int
+) -> tuple[Numbers, Numbers, npt.NDArray[np.float64]]:
+    """Pairs of these contents, all of which are different: the earlier one, the later one."""
+    if asking.poster is not None and asking.threshold is not None:
+        return near_within(asking.measure, contents, asking.threshold)
+    if len(contents) < 2:
+        return np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0)
+    numbers = np.arange(len(contents), dtype=np.uint32)
+
+    def of_band(band: int) -> npt.NDArray[np.uint64]:
+        keys = np.ascontiguousarray(signed.keys[:, band])
+        return candidates(keys, numbers, signed.sketches, asking.banding, hubs=most)[0]
+
+    parts = [np.empty(0, np.uint64), *workers.map(of_band, range(asking.banding.bands))]
+    first, second = split_pairs(unique(np.concatenate(parts), 0, 2**64 - 1))
+    lengths = np.diff(_offsets(contents))
+
+    def of_part(part: slice) -> npt.NDArray[np.float64]:
+        both, (a, b) = different(first[part], second[part])
+        asked = contents.take(pa.array(both))
+        return asking.measure.compare(asked, a, b, asking.threshold)
+
+    compared = workers.map(of_part, _parts(lengths[first] + lengths[second]))
+    nearness = np.concatenate([np.empty(0), *compared])
+    is_near = ~np.isnan(nearness)
+    return first[is_near], second[is_near], nearness[is_near]
+
+
+def _offsets(contents: pa.Array) -> npt.NDArray[np.int64]:
+    return spans(contents)[0]
+
+
+def _parts(lengths: Numbers) -> list[slice]:
+    """Runs of pairs whose contents have about `BLOCK_BYTES` together."""
+    blocks = np.cumsum(lengths) // BLOCK_BYTES
+    cuts = [0, *(np.flatnonzero(np.diff(blocks)) + 1).tolist(), len(lengths)]
+    return [slice(a, b) for a, b in itertools.pairwise(cuts) if a < b]

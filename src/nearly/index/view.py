@@ -1,0 +1,92 @@
+"""What one commit left, as questions see it: the narrow seam between an index and its store.
+
+A question is answered from segments. A store on disk has its segments mapped, and shows all of them
+to every question; a store in a database fetches what a question may be about, as one segment.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from nearly.index.catalogue import State
+from nearly.index.live import Live
+from nearly.index.making import Making
+from nearly.measures.base import Signed
+
+__all__ = ["Counts", "SegmentView", "View"]
+
+Digests = npt.NDArray[np.uint64]
+
+
+class Counts(NamedTuple):
+    """How much there is."""
+
+    documents: int
+    contents: int  # that can be near to something
+    gone: int  # documents that were removed and still take room
+    size: int  # bytes
+
+
+class View(Protocol):
+    """See above."""
+
+    @property
+    def making(self) -> Making:
+        """What the index was made with."""
+
+    @property
+    def state(self) -> State:
+        """What the commit left."""
+
+    def near(self, signed: Signed, most: int) -> Sequence[Live]:
+        """What may be near to some documents, or a copy of one; of a bucket `most`, 0 for all."""
+
+    def of_contents(self, digests: Digests) -> Sequence[Live]:
+        """The documents that have these contents."""
+
+    def of_ids(self, digests: Digests) -> Sequence[Live]:
+        """The documents that have ids of these digests."""
+
+    def everything(self) -> Sequence[Live]:
+        """All documents."""
+
+    def counts(self) -> Counts:
+        """How much there is."""
+
+
+@dataclass(frozen=True)
+class SegmentView:
+    """Segments that are mapped."""
+
+    making: Making
+    state: State
+    lives: tuple[Live, ...]
+
+    def near(self, signed: Signed, most: int) -> Sequence[Live]:  # noqa: ARG002
+        """See `View`."""
+        return self.lives
+
+    def of_contents(self, digests: Digests) -> Sequence[Live]:  # noqa: ARG002
+        """See `View`."""
+        return self.lives
+
+    def of_ids(self, digests: Digests) -> Sequence[Live]:  # noqa: ARG002
+        """See `View`."""
+        return self.lives
+
+    def everything(self) -> Sequence[Live]:
+        """See `View`."""
+        return self.lives
+
+    def counts(self) -> Counts:
+        """See `View`."""
+        lives = self.lives
+        return Counts(
+            documents=sum(live.segment.documents - live.documents.count for live in lives),
+            contents=sum(live.segment.written.keyed - live.contents.count for live in lives),
+            gone=sum(live.documents.count for live in lives),
+            size=sum(written.size for written in self.state.segments.values()),
+        )

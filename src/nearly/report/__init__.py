@@ -1,0 +1,1 @@
+"""What was found as one HTML file: no script, nothing from elsewhere, the same bytes every time."""

@@ -1,0 +1,1 @@
+"""One file a page: what is asked for, the library call, and the markup."""

@@ -1,0 +1,165 @@
+"""Clusters: the largest first; and one as a heat map and a graph, with its weakest link."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from nearly.markup import Markup, joined, tag
+from nearly.prepared.cluster import ClusterList, Link, OneCluster, list_clusters, one_cluster
+from nearly.web.answer import Shown
+from nearly.web.asked import Asked
+from nearly.web.desk import Desk, Laid
+from nearly.web.frame import at, facts, link, pager, table
+from nearly.wording import count, short
+
+__all__ = ["cluster", "clusters"]
+
+#: Links, and near misses, that are listed below the drawings.
+MOST_LISTED = 20
+
+
+def clusters(desk: Desk, asked: Asked) -> Shown:
+    """One page of clusters."""
+    laid = desk.result(asked.path["result"])
+    seen = list_clusters(laid.prepared, page=asked.whole("page", 1), hidden=asked.hidden)
+    return Shown(
+        title="Clusters",
+        data=seen.to_dict,
+        body=lambda: _list(laid, seen),
+        result=laid.name,
+        here="clusters",
+        scripts=("keys.js",),
+    )
+
+
+def _list(laid: Laid, seen: ClusterList) -> Markup:
+    rows = [
+        [
+            link(f"{row.size:,}", at(laid.name, "cluster", row.cluster)),
+            short(row.weakest),
+            joined(
+                [joined(tag("bdi", name), " · ") for name in row.members[:-1]],
+                tag("bdi", row.members[-1]),
+                f" and {row.size - len(row.members):,} more" if row.size > len(row.members) else "",
+            ),
+        ]
+        for row in seen.rows
+    ]
+    beside = {n: at(laid.name, "clusters", page=n) for n in (seen.page - 1, seen.page + 1)}
+    return joined(
+        tag("p", f"{count(seen.total, 'cluster')}, the largest first."),
+        table(rows, ["documents", "weakest link", "members"], "clusters") if rows else None,
+        pager(seen.page, seen.pages, beside),
+    )
+
+
+def cluster(desk: Desk, asked: Asked) -> Shown:
+    """One cluster."""
+    laid = desk.result(asked.path["result"])
+    seen = one_cluster(laid.prepared, asked.whole("cluster"), hidden=asked.hidden)
+    return Shown(
+        title=f"Cluster of {seen.size:,}",
+        data=seen.to_dict,
+        body=lambda: _page(laid, seen),
+        result=laid.name,
+        here="clusters",
+        scripts=("heat.js", "graph.js"),
+    )
+
+
+def _page(laid: Laid, seen: OneCluster) -> Markup:
+    return joined(
+        facts(
+            {
+                "documents": f"{seen.size:,}",
+                "links": f"{seen.total_links:,}",
+                "weakest link": _weakest(laid, seen),
+            }
+        ),
+        _drawings(laid, seen),
+        _survivors(seen),
+        _misses(seen),
+        _members(laid, seen),
+    )
+
+
+def _weakest(laid: Laid, seen: OneCluster) -> Markup:
+    words = short(seen.weakest)
+    if seen.weakest_pair is None:
+        return joined(words)
+    return link(words, at(laid.name, "pair", seen.weakest_pair))
+
+
+def _drawings(laid: Laid, seen: OneCluster) -> Markup:
+    if len(seen.names) < seen.size:
+        said = f"The {len(seen.names):,} documents with the most links are drawn."
+    elif seen.is_compared:
+        said = "Every two documents were compared, also those that are not linked."
+    else:
+        said = "Only links are drawn: what is blank was not similar enough, or not compared."
+    data = {
+        "names": seen.names,
+        # Drawn, and not read: four digits are more than an eye can tell.
+        "links": [(x.a, x.b, round(x.value, 4), x.pair) for x in seen.links],
+        "least": seen.least,
+        "distance": seen.value == "distance",
+        "pair": at(laid.name, "pair", ""),
+    }
+    return tag(
+        "section",
+        tag("h2", "Who is like whom"),
+        tag("p", said, class_="note"),
+        tag("canvas", "A heat map of the table below.", id="heat", tabindex=0, role="img",
+            aria_label=f"heat map of {seen.value} between {len(seen.names)} documents"),
+        tag("p", id="heat-says", aria_live="polite", class_="note"),
+        tag("div", id="graph") if 2 < len(seen.names) == seen.size else None,
+        id="cluster",
+        data_cluster=json.dumps(data),
+    )  # fmt: skip
+
+
+def _survivors(seen: OneCluster) -> Markup | None:
+    if not seen.survivors:
+        return None
+    rows = [[each.rule, tag("bdi", each.name), each.why] for each in seen.survivors]
+    return tag(
+        "section",
+        tag("h2", "Who survives, and why"),
+        table(rows, ["rule", "survivor", "why"], "survivors"),
+    )
+
+
+def _misses(seen: OneCluster) -> Markup | None:
+    # Copies are linked once, so a document may reach the threshold without a link.
+    sign = 1 if seen.value == "similarity" else -1
+    missed = [x for x in seen.links if x.pair is None and sign * x.value < sign * seen.least]
+    if not missed:
+        return None
+    nearest = sorted(missed, key=lambda link: -sign * link.value)
+    return tag(
+        "section",
+        tag("h2", "Near misses"),
+        tag("p", f"In this cluster by way of others: below the threshold of {seen.least:g}."),
+        table(_link_rows(seen, nearest[:MOST_LISTED]), [seen.value, "document", "document"]),
+    )
+
+
+def _link_rows(seen: OneCluster, links: list[Link]) -> Iterator[list[str | Markup]]:
+    for each in links:
+        a, b = seen.names[each.a], seen.names[each.b]
+        yield [short(each.value), tag("bdi", a), tag("bdi", b)]
+
+
+def _members(laid: Laid, seen: OneCluster) -> Markup:
+    more = seen.size - len(seen.names)
+    named = zip(seen.documents, seen.names, strict=True)
+    each = [
+        tag("li", link(tag("bdi", name), at(laid.name, "pairs", document=document)))
+        for document, name in named
+    ]
+    return tag(
+        "section",
+        tag("h2", "Members"),
+        tag("ul", each, tag("li", f"and {more:,} more") if more else None, class_="members"),
+    )

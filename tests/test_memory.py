@@ -1,0 +1,130 @@
+"""`memory` bounds the whole process: its peak lies at most 150 MB above the limit."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+Words = npt.NDArray[np.int64]
+
+LIMIT, ABOVE = 300, 150  # MB
+WORDS, LENGTH = 20_000, 15_000  # known words, and words of a text: about 100 KB
+#: A corpus that needs far more than the limit without one, its documents, and the command. Words
+#: are fewer than characters, so that texts of 450 MB take seconds.
+RUNS = {
+    "find": ("long", 4_300, ["find", "--unit", "word", "--audit", "5"]),
+    "dedup": ("long", 4_300, ["dedup", "--unit", "word"]),
+    "exact": ("long", 250, ["find", "--method", "exact"]),
+    "leader": ("crowd", 3_600, ["find", "--unit", "word", "--cluster", "leader"]),
+}
+
+
+def long_texts(documents: int, draw: np.random.Generator) -> Iterator[Words]:
+    """Every third text is an edited copy of the one before."""
+    chosen = draw.integers(0, WORDS, LENGTH)
+    for number in range(documents):
+        if number % 3:
+            chosen = draw.integers(0, WORDS, LENGTH)
+        else:
+            chosen[draw.integers(0, LENGTH, LENGTH // 100)] = 0
+        yield chosen
+
+
+def crowd(documents: int, draw: np.random.Generator) -> Iterator[Words]:
+    """Texts that are all near each other: there are many pairs."""
+    common = draw.integers(0, WORDS, 60)
+    for _ in range(documents):
+        yield np.concatenate([common, draw.integers(0, WORDS, 4)])
+
+
+TEXTS = {"long": long_texts, "crowd": crowd}
+
+
+def write(path: Path, texts: Iterator[Words], draw: np.random.Generator) -> None:
+    letters = draw.integers(ord("a"), ord("z") + 1, (WORDS, 7), np.uint8)
+    letters[:, -1] = ord(" ")
+    schema = pa.schema([("text", pa.string())])
+    with pq.ParquetWriter(path, schema, compression="none", use_dictionary=False) as writer:
+        for chosen in texts:
+            writer.write_table(pa.table({"text": [letters[chosen].tobytes().decode()]}))
+
+
+#: Runs a command and prints its peak. A process starts with the peak of the one that it was forked
+#: from, and pytest's may be above the limit: so a small process stands between.
+LAUNCHER = """
+import os, subprocess, sys
+run = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(run.pid, 0)
+run.returncode = os.waitstatus_to_exitcode(status)
+print(run.returncode, usage.ru_maxrss)
+"""
+
+
+def peak(asked: list[str], path: Path, output: Path) -> int:
+    """The megabytes that a command held at the most."""
+    command = [sys.executable, "-m", "nearly", *asked, path, "-t", "0.5", "-o", output]
+    command += ["--force", "--threads", "2"]  # each has buffers of its own
+    launched = [sys.executable, "-S", "-c", LAUNCHER, *command]
+    said = subprocess.run(launched, stdout=subprocess.PIPE, check=True).stdout
+    code, kilobytes = map(int, said.split())
+    assert code in (0, 1), "pairs or none"
+    return kilobytes * 1024 // 10**6
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, int], Path]:
+    """A corpus by its kind and size; made once."""
+    folder = tmp_path_factory.mktemp("texts")
+
+    def corpus(kind: str, documents: int) -> Path:
+        path = folder / f"{kind}-{documents}.parquet"
+        if not path.exists():
+            draw = np.random.default_rng(1)
+            write(path, TEXTS[kind](documents, draw), draw)
+        return path
+
+    return corpus
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RUNS)
+def test_the_peak_stays_near_the_limit(
+    tmp_path: Path, made: Callable[[str, int], Path], name: str
+) -> None:
+    kind, documents, asked = RUNS[name]
+    path = made(kind, documents)
+    free, limited = tmp_path / "free.parquet", tmp_path / "limited.parquet"
+    assert peak(asked, path, free) > LIMIT + ABOVE, "the limit has something to do"
+    assert peak([*asked, "--memory", f"{LIMIT}MB"], path, limited) <= LIMIT + ABOVE
+    assert limited.read_bytes() == free.read_bytes()
+    assert pq.read_metadata(free).num_rows > 0
+
+
+#: Where a long text stands: the name of its file, what comes before and after it, and the command.
+PLACES = {
+    "a file": ("long.txt", b"", b"", ["find"]),
+    "a line": ("long.txt", b"", b"\n", ["find", "--lines"]),
+    "JSONL": ("long.jsonl", b'{"text": "', b'"}\n', ["find"]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", PLACES)
+def test_a_long_document_costs_at_most_three_times_its_size(tmp_path: Path, place: str) -> None:
+    name, before, after, asked = PLACES[place]
+    draw = np.random.default_rng(1)
+    letters = draw.integers(ord("a"), ord("z") + 1, (WORDS, 7), np.uint8)
+    letters[:, -1] = ord(" ")
+    megabytes = 60
+    text = letters[draw.integers(0, WORDS, megabytes * 10**6 // 7)].tobytes()
+    short, long = tmp_path / f"short-{name}", tmp_path / name
+    short.write_bytes(before + text[:70] + after)
+    long.write_bytes(before + text + after)
+    usual = peak(asked, short, tmp_path / "pairs.parquet")
+    assert peak(asked, long, tmp_path / "pairs.parquet") - usual <= 3 * megabytes

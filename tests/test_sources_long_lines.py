@@ -1,0 +1,91 @@
+"""JSON lines that are long: read some at a time, and the same as if they were read together."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from nearly.sources import Skipped, open_source
+from nearly.sources.formats import abridged, duck
+
+LINES = [
+    json.dumps({"id": 1, "text": "one " * 30}),
+    "",
+    "{broken",
+    json.dumps({"id": 2.5, "text": None, "more": {"a": [1, "x"]}}),
+    json.dumps({"text": 'with "quotes" and ends\n of lines', "id": 3}),
+    "   ",
+    json.dumps({"id": 4, "text": "é" * 200}),
+]
+
+
+def rows_of(path: Path, tmp_path: Path) -> tuple[list[dict], list[dict]]:
+    skipped = Skipped()
+    source = open_source(str(path), temporary=tmp_path)
+    rows = [row for batch in source.documents(skipped) for row in batch.to_pylist()]
+    return rows, skipped.table().to_pylist()
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+@pytest.mark.parametrize("end_of_line", ["\n", "\r\n"])
+def test_some_lines_at_a_time(tmp_path, monkeypatch, ending, end_of_line):
+    path = tmp_path / f"docs.jsonl{ending}"
+    data = end_of_line.join(LINES * 3).encode()
+    path.write_bytes(gzip.compress(data) if ending else data)
+    together = rows_of(path, tmp_path)
+    assert len(together[0]) == 9
+    assert len(together[1]) == 6
+    monkeypatch.setattr(duck, "LONG_LINE", 10)
+    for size in (1, 300):
+        monkeypatch.setattr("nearly.sources.part.BATCH_BYTES", size)
+        assert rows_of(path, tmp_path) == together
+    assert [p.name for p in tmp_path.iterdir() if p.is_dir() and any(p.iterdir())] == []
+
+
+def test_a_line_longer_than_duckdb_takes_by_itself(tmp_path):
+    long = "a long text " * (duck.LARGEST_OBJECT // 10)
+    path = tmp_path / "docs.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in ("short", long, "last")))
+    rows, skipped = rows_of(path, tmp_path)
+    assert [row["text"] for row in rows] == ["short", long, "last"]
+    assert skipped == []
+
+
+LONG = "words that go on and on, " * 4
+#: Each is a line with a long string, and the way in which it is special.
+SPECIAL = {
+    "plain": json.dumps({"id": 1, "text": LONG}),
+    "not of ASCII": json.dumps({"id": 1, "text": LONG + "é€😀"}, ensure_ascii=False),
+    "escaped": json.dumps({"id": 1, "text": LONG + 'é€😀 "quoted" \\ \n \t /'}),
+    "half of a pair": '{"id": 1, "text": "' + LONG + '\\ud800"}',
+    "a NUL": '{"id": 1, "text": "' + LONG + '\\u0000"}',
+    "a bad escape": '{"id": 1, "text": "' + LONG + '\\x"}',
+    "a raw tab": '{"id": 1, "text": "' + LONG + '\t"}',
+    "several": json.dumps({"a": LONG + "a", "text": LONG, "b": LONG + "b"}),
+    "deeper": json.dumps({"id": 1, "text": LONG, "more": {"a": [LONG, {"b": LONG}]}}),
+    "a long name": json.dumps({"id": 1, LONG: LONG, "text": LONG}),
+    "a name twice": '{"text": "' + LONG + '", "text": "' + LONG[1:] + '"}',
+    "without an end": '{"id": 1, "text": "' + LONG + '\\" ' * 20,
+    "more after it": json.dumps({"text": LONG}) + " and more",
+    "brackets in strings": json.dumps({"]}": "[{", "text": LONG, "id": 1}),
+}
+
+
+@pytest.mark.parametrize("special", SPECIAL)
+@pytest.mark.parametrize("size", [1, 2**22])
+def test_long_strings_are_read_apart_and_are_the_same(tmp_path, monkeypatch, special, size):
+    path = tmp_path / "docs.jsonl"
+    short = json.dumps({"id": 7, "text": "short"})
+    path.write_text("\n".join([short, SPECIAL[special], short, SPECIAL["plain"], ""]))
+    whole = rows_of(path, tmp_path)
+    marks = []
+    monkeypatch.setattr(duck, "ABRIDGED_FROM", 60)
+    monkeypatch.setattr(abridged, "LONG", 40)
+    monkeypatch.setattr("nearly.sources.part.BATCH_BYTES", size)
+    restored = abridged.Abridged.restored
+    monkeypatch.setattr(
+        abridged.Abridged, "restored", lambda *given: marks.append(given) or restored(*given)
+    )
+    assert rows_of(path, tmp_path) == whole
+    assert marks, "they were read apart"
