@@ -20,7 +20,7 @@ from typing import Any, Self
 
 import pytest
 
-PATIENCE = 60  # seconds; JVMs start slowly on a busy machine
+PATIENCE = 300  # seconds; JVMs start slowly on a busy machine
 HOST = "127.0.0.1"
 #: Half the time of a short life: compile lightly, and start no threads to collect garbage.
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
