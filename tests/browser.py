@@ -10,7 +10,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
+from patience import PATIENCE
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
+
+expect.set_options(timeout=PATIENCE * 1_000)
 
 CHROMIUM = shutil.which("chromium")
 #: A page that breaks the policy says so in an event.
@@ -35,7 +38,9 @@ def launched() -> Iterator[Browser]:
     need_chromium()
     with sync_playwright() as playwright:
         options = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=options, timeout=PATIENCE * 1_000
+        )
         yield browser
         browser.close()
 
@@ -71,7 +76,7 @@ class Visit:
         self.context.add_init_script(WATCH)
         self.context.route("**/*", self._let)
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(PATIENCE * 1_000)
         self.page.on("console", self._note)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.goto(address)

@@ -19,8 +19,8 @@ from types import TracebackType
 from typing import Any, Self
 
 import pytest
+from patience import PATIENCE
 
-PATIENCE = 300  # seconds; JVMs start slowly on a busy machine
 HOST = "127.0.0.1"
 #: Half the time of a short life: compile lightly, and start no threads to collect garbage.
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 #: Where Debian has the programs of a server, and where others may.
 PLACES = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True), Path("/usr/bin")]
@@ -54,14 +55,15 @@ def server() -> Iterator[str]:
         yield address
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(PATIENCE)
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
     import psycopg
 
-    for _ in range(300):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
         assert process.poll() is None, log.read_text()
         try:
             psycopg.connect(address).close()

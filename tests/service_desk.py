@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from patience import PATIENCE
 from starlette.testclient import TestClient
 
 import nearly
@@ -54,7 +55,7 @@ class Process:
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
         """The exit code, and what was said on stderr."""
         self.process.send_signal(number)
-        said = self.process.communicate(timeout=30)[1]
+        said = self.process.communicate(timeout=PATIENCE)[1]
         return self.process.returncode, said
 
 

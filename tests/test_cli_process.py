@@ -1,5 +1,7 @@
 """The command line from outside: the installed command, in pipes, terminals and trouble."""
 
+import array
+import fcntl
 import json
 import os
 import pty
@@ -9,12 +11,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from nearly.cli.program import run
 
@@ -43,7 +47,7 @@ def _environment(tmp_path: Path) -> dict[str, str]:
 
 def ran(*command: object, **more: object) -> "subprocess.CompletedProcess[bytes]":
     arguments = [str(part) for part in command]
-    return subprocess.run(arguments, capture_output=True, timeout=60, check=False, **more)  # type: ignore[call-overload, no-any-return]
+    return subprocess.run(arguments, capture_output=True, timeout=PATIENCE, check=False, **more)  # type: ignore[call-overload, no-any-return]
 
 
 def in_terminal(
@@ -105,7 +109,7 @@ def test_a_reader_that_goes_away_is_no_error(table: Path) -> None:
         [NEARLY, "find", table, "--json", "--quiet"],
         stdout=writing,
         stderr=subprocess.PIPE,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     os.close(writing)
@@ -119,7 +123,7 @@ def test_a_full_disk_under_stdout_is_one_line(table: Path) -> None:
             [NEARLY, "find", table, "--quiet"],
             stdout=full,
             stderr=subprocess.PIPE,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
     assert done.returncode == 2
@@ -176,7 +180,7 @@ def test_waiting_for_the_terminal_is_said(tmp_path: Path, environment: dict[str,
     assert process.stderr is not None
     assert process.stderr.readline().startswith(b"Reading documents from this terminal")
     os.write(terminal, f"{LONG}\n{LONG}\n\x04\x04".encode())
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE)
     os.close(terminal)
     assert process.returncode == 0
     assert out.startswith(b"1.0000  1  the quick")
@@ -199,7 +203,7 @@ def test_a_stopped_run_leaves_nothing(
         time.sleep(0.005)
     time.sleep(0.15)
     process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (128 + number, b"nearly: stopped\n")
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -210,15 +214,23 @@ def test_a_mistake_leaves_no_temporary_folder(tmp_path: Path, environment: dict[
     assert list((tmp_path / "spill").iterdir()) == []
 
 
+def unread(pipe: int) -> int:
+    """Bytes in a pipe that its reader has not taken."""
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
+
+
 def test_a_signal_that_the_parent_ignores_stays_ignored(table: Path) -> None:
     command = f'trap "" HUP; exec {NEARLY} find - --quiet --json'
     process = subprocess.Popen(["sh", "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin is not None
     process.stdin.write(table.read_bytes())
     process.stdin.flush()
-    time.sleep(0.3)
+    while unread(process.stdin.fileno()):
+        time.sleep(0.01)
     process.send_signal(signal.SIGHUP)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert json.loads(out)["statistics"]["documents"] == 3
 

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from clusters import PATIENCE, QUICK_JAVA, StandaloneCluster, needs_java
+from clusters import QUICK_JAVA, StandaloneCluster, needs_java
+from patience import PATIENCE
 
 pytestmark = needs_java
 

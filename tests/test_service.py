@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import PATIENCE
 from prometheus_client.parser import text_string_to_metric_families
 from service_desk import TEXTS, served
 from starlette.testclient import TestClient
@@ -315,7 +316,7 @@ class Held:
 
         def held(*args: Any, **options: Any) -> Any:
             self.begun.set()
-            assert self.go.wait(20)
+            assert self.go.wait(PATIENCE)
             return add(*args, **options)
 
         monkeypatch.setattr(Index, "add", held)
@@ -326,7 +327,7 @@ def test_who_comes_too_fast_is_told_to_wait(path: Path, monkeypatch: pytest.Monk
     with served(path, Limits(waiting=2)) as client:
         where = "/v1/documents/{}?durable=false"
         assert client.put(where.format(0), json={"text": "x"}).status_code == 202
-        assert held.begun.wait(20)
+        assert held.begun.wait(PATIENCE)
         for i in (1, 2):
             answer = client.put(where.format(i), json={"text": "x"})
             assert (answer.status_code, answer.json()) == (202, {"accepted": 1})
@@ -358,7 +359,7 @@ def test_too_many_at_once_are_told_to_wait(path: Path, monkeypatch: pytest.Monke
             target=lambda: answers.append(client.put("/v1/documents/x", json={"text": "x"}))
         )
         first.start()
-        assert held.begun.wait(20)
+        assert held.begun.wait(PATIENCE)
         is_error(client.post("/v1/query", json={"text": "x"}), 429)
         assert client.get("/healthz").status_code == 200
         held.go.set()
@@ -379,7 +380,7 @@ def test_changes_that_wait_become_one_commit(
         writer = Writer(index, Limits(), commits.append)
         writer.start()
         first = writer.submit(Change("replace", ["first"], ["the first text of all"]))
-        assert held.begun.wait(20)
+        assert held.begun.wait(PATIENCE)
         texts = ["one about boats", "trains, and how late", "no rain today", "what cats eat"]
         waiting = [writer.submit(Change("replace", [f"n{i}"], [t])) for i, t in enumerate(texts)]
         again = writer.submit(Change("replace", ["n0", "m"], [texts[0], texts[1]]))
@@ -387,12 +388,12 @@ def test_changes_that_wait_become_one_commit(
             monkeypatch.setattr(Index, "add", picky(Index.add))
             waiting.append(writer.submit(Change("replace", ["bad"], ["bad"])))
         held.go.set()
-        assert first.result(20) == Stored(1, 0, [], [])
-        assert [future.result(20).added for future in waiting[:4]] == [1] * 4
-        assert [(row.id, row.seen) for row in again.result(20).seen] == [("m", "n1")]
+        assert first.result(PATIENCE) == Stored(1, 0, [], [])
+        assert [future.result(PATIENCE).added for future in waiting[:4]] == [1] * 4
+        assert [(row.id, row.seen) for row in again.result(PATIENCE).seen] == [("m", "n1")]
         if is_bad:
             with pytest.raises(nearly.SourceError, match="bad"):
-                waiting[-1].result(20)
+                waiting[-1].result(PATIENCE)
         writer.stop()
         # Where one is at fault, each has its own commit, and nobody else's fails.
         assert commits == ([1, 1, 1, 1, 1, 2] if is_bad else [1, 4, 2])

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from service_desk import TEXTS, running
 
 import nearly
@@ -72,7 +73,7 @@ def document(writer: int, number: int) -> str:
 def write(address: str, writer: int) -> list[object]:
     """Add and remove, and ask at once; gives what was wrong."""
     wrong: list[object] = []
-    with nearly.Client(address) as client:
+    with nearly.Client(address, timeout=PATIENCE) as client:
         for number in range(ROUNDS):
             name, text = f"{writer}-{number}", document(writer, number)
             sent, found = client.put(name, text), client.query(text)
@@ -87,7 +88,7 @@ def write(address: str, writer: int) -> list[object]:
 def read(address: str, is_over: threading.Event) -> list[object]:
     """Ask until it is over; gives what was wrong."""
     wrong: list[object] = []
-    with nearly.Client(address) as client:
+    with nearly.Client(address, timeout=PATIENCE) as client:
         while not is_over.is_set():
             found = client.query(TEXTS["a"])
             wrong += [found] if [name for name, _ in found] != ["a", "b"] else []
@@ -99,9 +100,9 @@ def test_nothing_is_lost_and_nothing_wrong_under_load(path: Path) -> None:
     with running(path) as server, ThreadPoolExecutor(8) as pool:
         readers = [pool.submit(read, server.address, is_over) for _ in range(2)]
         writers = [pool.submit(write, server.address, writer) for writer in range(6)]
-        assert [each.result(60) for each in writers] == [[]] * 6
+        assert [each.result(PATIENCE) for each in writers] == [[]] * 6
         is_over.set()
-        assert [each.result(20) for each in readers] == [[]] * 2
+        assert [each.result(PATIENCE) for each in readers] == [[]] * 2
         server.end(signal.SIGKILL)
     with Index.open(path) as index:
         assert index.check().is_sound
@@ -112,7 +113,8 @@ def test_nothing_is_lost_and_nothing_wrong_under_load(path: Path) -> None:
 
 def test_what_was_accepted_is_stored_before_the_end(path: Path) -> None:
     with running(path) as server:
-        connection = http.client.HTTPConnection(server.address.removeprefix("http://"), timeout=20)
+        address = server.address.removeprefix("http://")
+        connection = http.client.HTTPConnection(address, timeout=PATIENCE)
         headers = {"Content-Type": "application/json"}
         for i in range(50):
             body = json.dumps({"text": document(0, i)})

@@ -366,9 +366,9 @@ class TestCsv:
     def test_many_columns_are_read(self, csv):
         header = ",".join(f"c{i}" for i in range(4_999))
         data = f"text,{header}\n" + "".join(f"t{i}{',1' * 4_999}\n" for i in range(9))
-        start = time.perf_counter()
+        start = time.process_time()
         assert ids_and_texts(csv(data.encode())) == [(i, f"t{i}") for i in range(9)]
-        assert time.perf_counter() - start < 20
+        assert time.process_time() - start < 20
 
     def test_an_empty_file_has_no_rows(self, csv):
         for data in (b"", b"\n", b"\xef\xbb\xbf \r\n"):

@@ -15,6 +15,7 @@ import pytest
 from clusters import QUICK_JAVA, StandaloneCluster, needs_java
 from corpora import clustered, templated
 from engines import Run, collected, frame_of, session
+from patience import PATIENCE
 
 import nearly
 from nearly.engines.spark import component
@@ -248,9 +249,9 @@ def test_a_worker_that_dies_in_the_middle_changes_nothing(cluster, tmp_path):
         "--checkpoint", str(kept), "-o", str(pairs), "--clusters", str(members),
     )  # fmt: skip
     wait_for(partial(any_file, kept, "*/signed/*.arrow"), running)
+    assert running.poll() is None, "it is killed in the middle"
     cluster.kill_worker(0)
-    assert running.poll() is None, "it was killed in the middle"
-    output, errors = running.communicate(timeout=300)
+    output, errors = running.communicate(timeout=PATIENCE)
     assert running.returncode == 0, errors
     assert output == ""
     here = nearly.find(table, method="lsh", threshold=0.9)
@@ -264,8 +265,8 @@ def any_file(folder: Path, pattern: str) -> bool:
     return next(folder.glob(pattern), None) is not None
 
 
-def wait_for(happens, running, seconds=120):
-    until = time.monotonic() + seconds
+def wait_for(happens, running):
+    until = time.monotonic() + PATIENCE
     while not happens():
         assert running.poll() is None, running.communicate()
         assert time.monotonic() < until, "nothing happened"

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from clusters import needs_java
+from patience import PATIENCE
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
@@ -53,7 +54,7 @@ def failed(*arguments: object, env: Mapping[str, str] | None = None) -> str:
         [NEARLY, *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
         env=env or environment(),
     )
@@ -193,7 +194,7 @@ def test_without_the_extra(table: Path, more: list[str]) -> None:
         [sys.executable, "-c", BLOCKED, "find", str(table), "--engine", "spark", *more],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     *trace, said = done.stderr.splitlines()
@@ -471,7 +472,7 @@ def test_a_session_is_quiet_and_its_own_errors_come_back(tmp_path: Path) -> None
         [sys.executable, "-c", SESSION],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
         env=environment(TMPDIR=str(tmp_path), SPARK_LOCAL_DIRS=str(tmp_path), PYSPARK_PYTHON=None),
         cwd=tmp_path,
@@ -500,7 +501,7 @@ def test_a_folder_of_parts_is_deduplicated_into_another(tmp_path: Path) -> None:
         [NEARLY, "dedup", corpus, "--master", "local[1]", "--keep", "longest", *places],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
         env=environment(),
     )

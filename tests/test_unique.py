@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patience import PATIENCE
 
 import nearly
 from nearly.cli.program import run
@@ -349,7 +350,11 @@ def test_impossible_sources_are_refused(source: object, error: type[NearlyError]
 
 def piped(*arguments: str, data: bytes) -> "subprocess.CompletedProcess[bytes]":
     return subprocess.run(
-        [NEARLY, "unique", *arguments], input=data, capture_output=True, timeout=60, check=False
+        [NEARLY, "unique", *arguments],
+        input=data,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from nasty import LONG
+from patience import PATIENCE
 from starlette.testclient import TestClient
 from test_web_upload import zipped
 from web_desk import BASE, Parsed, client_of, desk_of
@@ -30,7 +31,8 @@ def _client(desk: Desk) -> TestClient:
 
 
 def finished(client: TestClient, name: str) -> dict[str, object]:
-    for _ in range(600):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
         told = client.get(f"/run/{name}?format=json").json()
         if told["state"] != "running":
             return told  # type: ignore[no-any-return]

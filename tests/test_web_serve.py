@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from nasty import NASTY
+from patience import PATIENCE
 from web_desk import saved
 
 from nearly.cli.program import run
@@ -29,7 +30,7 @@ def test_a_server_lets_in_by_its_address_and_ends_by_a_signal(found: Path) -> No
         assert server.stdout is not None
         address = server.stdout.readline().decode().strip()
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}", address)
-        with httpx2.Client(follow_redirects=True, trust_env=False) as browser:
+        with httpx2.Client(follow_redirects=True, trust_env=False, timeout=PATIENCE) as browser:
             page = browser.get(address)
             assert page.status_code == 200
             assert "found" in page.text
@@ -37,9 +38,9 @@ def test_a_server_lets_in_by_its_address_and_ends_by_a_signal(found: Path) -> No
             assert "token" not in str(page.url)
             base = str(page.url)
             assert browser.get(f"{base}r/found/overview").status_code == 200
-        assert httpx2.get(base, trust_env=False).status_code == 401
+        assert httpx2.get(base, trust_env=False, timeout=PATIENCE).status_code == 401
         server.send_signal(signal.SIGINT)
-        assert server.wait(20) == 130
+        assert server.wait(PATIENCE) == 130
 
 
 def test_another_host_needs_a_token(found: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -110,7 +110,7 @@ class Warm:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.communicate(timeout=60)
+        self._process.communicate(timeout=300)
 
     def __call__(self, request: dict[str, Any]) -> Ended:
         assert self._process.stdin is not None

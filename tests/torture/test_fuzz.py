@@ -38,7 +38,7 @@ def fuzz(tally: Tally, kinds: list[str], seconds: float, cases: int) -> None:
 
 @pytest.mark.parametrize("kinds", GROUPS)
 def test_some_mutated_files(kinds: list[str]) -> None:
-    fuzz(Tally("some mutated files"), kinds, 20, 80)
+    fuzz(Tally("some mutated files"), kinds, 300, 80)
 
 
 @pytest.mark.slow

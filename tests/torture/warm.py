@@ -65,7 +65,7 @@ def end(code: object) -> NoReturn:
 
 def ended(child: int, request: dict[str, Any]) -> int | str:
     """The exit code, or -9 after a kill; `stuck` where it never ended by itself."""
-    kill_at = time.monotonic() + (request["kill_after"] or 60)
+    kill_at = time.monotonic() + (request["kill_after"] or 300)
     while True:
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
