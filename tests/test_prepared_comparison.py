@@ -1,5 +1,7 @@
 """Two results beside each other, and blind labels: against the plain way to say it."""
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +10,11 @@ from test_prepared import texts_of
 from web_desk import BASE, client_of, desk_of, saved
 
 from nearly.errors import SettingsError
-from nearly.prepared.comparison import compare_results
+from nearly.prepared.comparison import Beside, compare_results
 from nearly.prepared.label import labelling
 from nearly.prepared.mark import Marks
 from nearly.prepared.result import Prepared, open_prepared
+from nearly.web.desk import MOST_COMPARED
 
 OURS = {"origin": BASE, "sec-fetch-site": "same-origin"}
 
@@ -73,6 +76,55 @@ def test_a_result_is_like_itself(folder: Path) -> None:
     assert seen.both == len(plain_pairs(here))
     told = (seen.only_here, seen.only_there, seen.changed, seen.other_clusters, seen.settings)
     assert told == (0, 0, 0, 0, ())
+
+
+def test_nothing_is_like_nothing(folder: Path) -> None:
+    """Results without pairs, on either side."""
+    empty = saved(folder, {"x": "words that nobody else has", "y": "other ones"}, "empty")
+    here, nothing = open_prepared(folder / "here"), open_prepared(empty)
+    for seen in (compare_results(here, nothing), compare_results(nothing, here)):
+        assert (seen.both, seen.changed, seen.other_clusters) == (0, 0, 0)
+        assert {seen.only_here, seen.only_there} == {0, len(plain_pairs(here))}
+
+
+def test_a_comparison_is_kept_until_a_result_changes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = texts_of(12)
+    changing = saved(folder, texts, "changing", threshold=0.4)
+    desk = desk_of(here=folder / "here", changing=changing)
+    asked: list[bool] = []
+
+    def counted(*sides: Prepared, hidden: bool) -> Beside:
+        asked.append(hidden)
+        return compare_results(*sides, hidden=hidden)
+
+    monkeypatch.setattr("nearly.web.desk.compare_results", counted)
+
+    def beside(*, hidden: bool = False) -> Beside:
+        return desk.beside(desk.result("here"), desk.result("changing"), hidden=hidden)
+
+    first = beside()
+    assert beside() is first
+    assert asked == [False]
+    assert {row.name_a[:8] for row in beside(hidden=True).here} == {"Document"}
+    assert {row.name_a[:4] for row in beside().here} == {"doc-"}
+    assert asked == [False, True]
+    shutil.rmtree(changing)
+    saved(folder, texts, "changing", threshold=0.9)
+    assert beside().pairs[1] < first.pairs[1]
+    assert asked == [False, True, False]
+
+
+def test_few_comparisons_are_kept(folder: Path) -> None:
+    desk = desk_of(here=folder / "here", there=folder / "there")
+    here, there = desk.result("here"), desk.result("there")
+    first = desk.beside(here, there, hidden=False)
+    for number in range(MOST_COMPARED):
+        desk.beside(replace(here, stamp=str(number)), there, hidden=False)
+    again = desk.beside(here, there, hidden=False)
+    assert again is not first
+    assert again == first
 
 
 def test_a_sample_is_labelled_to_its_end(folder: Path) -> None:

@@ -14,6 +14,8 @@ from nearly.web.desk import Desk
 from nearly.web.guard import Access
 from nearly.web.runs import Runs
 
+#: Of desks: removed with all that runs put there when the tests end.
+ROOMS = tempfile.TemporaryDirectory(prefix="nearly-desks-", ignore_cleanup_errors=True)
 TOKEN = "a-token-of-the-tests"  # noqa: S105
 ACCESS = Access(port=8017, token=TOKEN)
 BASE = "http://127.0.0.1:8017"
@@ -34,7 +36,7 @@ def saved(folder: Path, texts: dict[str, str], name: str = "found", **settings: 
 
 def desk_of(**results: Path) -> Desk:
     """Results by name."""
-    root = Path(tempfile.mkdtemp(prefix="nearly-desk-"))
+    root = Path(tempfile.mkdtemp(dir=ROOMS.name))
     return Desk(places=results, root=root, runs=Runs(root / "runs"))
 
 

@@ -56,8 +56,11 @@ def keep(page: Page, name: str) -> None:
 
 def main() -> None:
     TARGET.mkdir(exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="nearly-screens-"))
-    with launched() as browser, served(folder) as address:
+    with (
+        tempfile.TemporaryDirectory(prefix="nearly-screens-") as folder,
+        launched() as browser,
+        served(Path(folder)) as address,
+    ):
         for scheme in ("light", "dark"):
             visit = Visit(browser, address, scheme=scheme)
             if scheme == "light":

@@ -7,12 +7,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from nearly import _kernels
-from nearly.arrays import column_of, spans
-from nearly.documents.place import keys
+from nearly.prepared.identity import meetings
 from nearly.prepared.listing import PairRow, rows_of
 from nearly.prepared.result import Prepared
 
@@ -21,7 +17,7 @@ __all__ = ["Beside", "compare_results"]
 #: Pairs of each side that are listed, the nearest first.
 MOST_LISTED: Final = 25
 
-Whole = npt.NDArray[np.int64]
+Places = npt.NDArray[np.intp]
 
 
 class Setting(NamedTuple):
@@ -55,103 +51,56 @@ class Beside:
 
 def compare_results(here: Prepared, there: Prepared, *, hidden: bool = False) -> Beside:
     """Pairs are the same if their documents are, by id or by place."""
-    names = _names(here)
-    numbers = places_of(_names(there), names)
-    ours, theirs = _pairs(here, np.arange(len(names))), _pairs(there, numbers)
-    both, at_ours, at_theirs = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
-    values = [
-        side.array("falling")[side.array("rank")[places]]
-        for side, places in ((here, at_ours), (there, at_theirs))
-    ]
-    only_ours = _others(len(ours), at_ours)
-    only_theirs = _others(len(theirs), at_theirs)
+    ours, theirs = _met("pair", here, there)
+    values = here.array("pair_values")[ours], there.array("pair_values")[theirs]
+    counts = len(here.array("order")), len(there.array("order"))
     return Beside(
-        pairs=(len(ours), len(theirs)),
+        pairs=counts,
         clusters=(len(here.array("largest_first")), len(there.array("largest_first"))),
-        documents=(len(names), len(numbers)),
-        both=len(both),
+        documents=(here.documents.num_rows, there.documents.num_rows),
+        both=len(ours),
         changed=int(np.count_nonzero(values[0] != values[1])),
-        only_here=len(only_ours),
-        only_there=len(only_theirs),
-        other_clusters=_moved(here, there, numbers),
-        here=_nearest(here, only_ours, hidden=hidden),
-        there=_nearest(there, only_theirs, hidden=hidden),
+        only_here=counts[0] - len(ours),
+        only_there=counts[1] - len(theirs),
+        other_clusters=_moved(here, there),
+        here=_nearest(here, ours, hidden=hidden),
+        there=_nearest(there, theirs, hidden=hidden),
         settings=tuple(_settings(here, there)),
     )
 
 
-def _names(side: Prepared) -> pa.Array:
-    return keys(side.documents, "id").cast(pa.large_string()).combine_chunks()
+def _met(kind: str, here: Prepared, there: Prepared) -> tuple[Places, Places]:
+    """Names, or pairs, that both have: where they stand in the order of their keys."""
+    return meetings(
+        (here.array(f"{kind}_keys"), here.array(f"{kind}_checks")),
+        (there.array(f"{kind}_keys"), there.array(f"{kind}_checks")),
+    )
 
 
-def places_of(wanted: pa.Array, known: pa.Array) -> Whole:
-    """Where each wanted name stands among the known ones, which differ; -1 where it does not.
-
-    By hashes, which take half the time of a table of a million names.
-    """
-    if not len(known):
-        return np.full(len(wanted), -1, np.int64)
-    ours, theirs = (_kernels.hash_units(*spans(each)) for each in (known, wanted))
-    by_hash, in_turn = np.argsort(ours), np.argsort(theirs)
-    found = np.minimum(np.searchsorted(ours[by_hash], theirs[in_turn]), len(ours) - 1)
-    places = np.empty(len(wanted), np.int64)
-    places[in_turn] = by_hash[found]
-    is_equal = pc.equal(known.take(column_of(places)), wanted).to_numpy(zero_copy_only=False)
-    lost = np.flatnonzero(~is_equal & (ours[places] == theirs))
-    places[~is_equal] = -1
-    if len(lost):  # other names of the same hash
-        some = pc.fill_null(pc.index_in(wanted.take(column_of(lost)), known), -1)
-        places[lost] = some.to_numpy()
-    return places
-
-
-def _pairs(side: Prepared, numbers: Whole) -> Whole:
-    """Each pair as one number of its two documents; those that the other has not, as themselves."""
-    first, second = numbers[side.array("first")], numbers[side.array("second")]
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    packed: Whole = low * 2**32 + high
-    unknown = low < 0
-    packed[unknown] = -1 - np.flatnonzero(unknown)  # equal to none
-    return packed
-
-
-def _others(count: int, known: Whole) -> Whole:
-    is_other = np.ones(count, bool)
-    is_other[known] = False
-    return np.flatnonzero(is_other)
-
-
-def _nearest(side: Prepared, pairs: Whole, *, hidden: bool) -> tuple[PairRow, ...]:
-    ranks = side.array("rank")[pairs]
-    chosen = pairs[np.argsort(ranks, kind="stable")[:MOST_LISTED]].astype(np.int32)
+def _nearest(side: Prepared, shared: Places, *, hidden: bool) -> tuple[PairRow, ...]:
+    """Of the pairs that are not shared, those that come first."""
+    order = side.array("order")
+    is_other = np.ones(len(order), bool)
+    is_other[side.array("pair_ranks")[shared]] = False
+    chosen = order[np.flatnonzero(is_other)[:MOST_LISTED]]
     return tuple(rows_of(side, chosen, {}, hidden=hidden))
 
 
-def _moved(here: Prepared, there: Prepared, numbers: Whole) -> int:
-    """Documents of both whose cluster has other members, as far as both know them.
-
-    Documents are numbered by cluster, so those of a cluster of theirs lie together.
-    """
-    ours, theirs = (_clusters(side) for side in (here, there))
-    shared = np.flatnonzero(numbers >= 0)
-    here_in, there_in = ours[numbers[shared]], theirs[shared]
-    clustered = (here_in >= 0) & (there_in >= 0)
-    here_in, there_in = here_in[clustered], there_in[clustered]
-    if not len(here_in):
+def _moved(here: Prepared, there: Prepared) -> int:
+    """Documents of both whose cluster has other members, as far as both know them."""
+    at_ours, at_theirs = _met("name", here, there)
+    ours, theirs = here.array("name_clusters")[at_ours], there.array("name_clusters")[at_theirs]
+    clustered = (ours >= 0) & (theirs >= 0)
+    ours, theirs = ours[clustered], theirs[clustered]
+    if not len(ours):
         return 0
-    starts = np.flatnonzero(np.diff(there_in, prepend=-1))
-    sizes = np.diff(starts, append=len(there_in))
-    low, high = np.minimum.reduceat(here_in, starts), np.maximum.reduceat(here_in, starts)
-    is_same = (low == high) & (np.bincount(here_in)[low] == sizes)
-    return int(len(here_in) - sizes[is_same].sum())
-
-
-def _clusters(side: Prepared) -> Whole:
-    """The cluster of each document; -1 of those that are in none."""
-    starts = side.array("cluster_starts")
-    found = np.full(side.documents.num_rows, -1, np.int64)
-    found[: int(starts[-1])] = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    return found
+    sizes_ours, sizes_theirs = np.bincount(ours), np.bincount(theirs)
+    # The cluster of ours that some member of each of theirs is in: that of all, if they stayed.
+    one = np.zeros(len(sizes_theirs), np.int32)
+    one[theirs] = ours
+    is_same = sizes_ours[one] == sizes_theirs
+    is_same[theirs[one[theirs] != ours]] = False
+    return int(len(ours) - sizes_theirs[is_same].sum())
 
 
 def _settings(here: Prepared, there: Prepared) -> list[Setting]:

@@ -20,7 +20,7 @@ from nearly.errors import MissingError
 __all__ = ["folder_of", "map_array", "map_table", "read_members", "stamp_of", "write_folder"]
 
 FORMAT: Final = "nearly view"
-VERSION: Final = 2
+VERSION: Final = 3
 _JSON: Final = "view.json"
 #: Smaller files are read: a map takes a page at least, and none of nothing can be made.
 _LEAST_TO_MAP: Final = 4_096

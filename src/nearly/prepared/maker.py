@@ -17,6 +17,7 @@ from nearly.documents.place import keys
 from nearly.errors import NearlyError, SettingsError
 from nearly.grouping import groups_of
 from nearly.prepared.forest import grow
+from nearly.prepared.identity import identities
 from nearly.prepared.layout import folder_of, stamp_of, write_folder
 from nearly.prepared.stranger import Drawn, count_strangers
 from nearly.prepared.template import share_of, template_runs
@@ -131,12 +132,15 @@ def _arrays(found: Found, numbered: _Numbered) -> Iterator[tuple[str, npt.NDArra
     values = pairs[value].to_numpy()
     nearness = values if value == "similarity" else -values
     order = np.argsort(-nearness, kind="stable").astype(np.int32)
+    ranks, falling = _inverse(order), -nearness[order]
     yield "order", order
-    yield "rank", _inverse(order)
-    yield "falling", -nearness[order]  # ascending, for searches
+    yield "rank", ranks
+    yield "falling", falling  # ascending, for searches
     yield "first", numbered.first
     yield "second", numbered.second
     yield from _links(numbered)
+    ends = numbered.first, numbered.second
+    yield from identities(numbered.names, _clusters_of(found, numbered), ends, ranks, falling)
     yield from _clusters(found)
     if found.settings.cluster == "components":
         growth = grow(numbered.first[order], numbered.second[order], len(numbered.names))
@@ -164,6 +168,13 @@ def _clusters(found: Found) -> Iterator[tuple[str, npt.NDArray[Any]]]:
     starts = np.append(np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers))
     yield "cluster_starts", starts.astype(np.int64)
     yield "largest_first", np.argsort(-np.diff(starts), kind="stable").astype(np.int32)
+
+
+def _clusters_of(found: Found, numbered: _Numbered) -> Whole:
+    """The cluster of each document; -1 of those that are in none, which come last."""
+    clusters = np.full(len(numbered.names), -1, np.int32)
+    clusters[: found.clusters.num_rows] = found.clusters["cluster"].to_numpy()
+    return clusters
 
 
 def _texts(found: Found, names: pa.Array, draft: Path, drawn: Drawn) -> tuple[Whole, str | None]:
