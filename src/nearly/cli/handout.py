@@ -17,12 +17,7 @@ __all__ = ["report"]
 
 @click.command(cls=Command)
 @click.argument("found", type=click.Path(path_type=Path))
-@option(
-    "Source",
-    "--source",
-    metavar="SOURCE",
-    help="Where the documents are now, if they moved since the result was saved.",
-)
+@shared.source_now_option
 @option(
     "Content",
     "--threshold",
@@ -31,20 +26,8 @@ __all__ = ["report"]
     metavar="NUMBER",
     help="Show only pairs that reach this higher threshold.",
 )
-@option(
-    "Content",
-    "--group",
-    metavar="COLUMN|folder",
-    help="Leave out pairs inside a group: a column of the source, or the outermost folder of a "
-    "file; folder:2 takes two levels.",
-)
-@option(
-    "Content",
-    "--term",
-    metavar="COLUMN|folder",
-    help="Say of each pair whether its documents are of one term or of two: a column of the "
-    "source, or the outermost folder of a file.",
-)
+@shared.group_option
+@shared.term_option
 @option(
     "Content",
     "--pairs",

@@ -25,6 +25,7 @@ __all__ = [
     "engine_options",
     "force_option",
     "given_source",
+    "group_option",
     "json_option",
     "library_arguments",
     "measure_option",
@@ -38,7 +39,9 @@ __all__ = [
     "signature_options",
     "skipped_option",
     "source_argument",
+    "source_now_option",
     "source_options",
+    "term_option",
     "text_options",
 ]
 
@@ -304,6 +307,26 @@ skipped_option = option(
     metavar="FILE",
     type=Place,
     help="Write skipped records and the reasons to this file.",
+)
+source_now_option = option(
+    "Source",
+    "--source",
+    metavar="SOURCE",
+    help="Where the documents are now, if they moved since the result was saved.",
+)
+group_option = option(
+    "Content",
+    "--group",
+    metavar="COLUMN|folder",
+    help="Leave out pairs inside a group: a column of the source, or the outermost folder of a "
+    "file; folder:2 takes two levels.",
+)
+term_option = option(
+    "Content",
+    "--term",
+    metavar="COLUMN|folder",
+    help="Say of each pair whether its documents are of one term or of two: a column of the "
+    "source, or the outermost folder of a file.",
 )
 quiet_option = option("Output", "--quiet", is_flag=True, help="Show no progress and no summary.")
 

@@ -26,26 +26,10 @@ __all__ = ["serve"]
 
 @click.command(cls=Command)
 @click.argument("given", nargs=-1, metavar="[FOUND|SOURCE]...", type=click.Path(path_type=Path))
-@option(
-    "Source",
-    "--source",
-    metavar="SOURCE",
-    help="Where the documents are now, if they moved since the result was saved.",
-)
+@shared.source_now_option
 @shared.setting("Content", "--threshold", "-t", kind=float)
-@option(
-    "Content",
-    "--group",
-    metavar="COLUMN|folder",
-    help="Leave out pairs inside a group: a column of the source, or the outermost folder of a "
-    "file; folder:2 takes two levels.",
-)
-@option(
-    "Content",
-    "--term",
-    metavar="COLUMN|folder",
-    help="Label pairs of two terms: a column of the source, or the outermost folder of a file.",
-)
+@shared.group_option
+@shared.term_option
 @option(
     "Content",
     "--runs",
