@@ -217,6 +217,18 @@ def test_containments_are_left_out_where_they_would_not_agree() -> None:
     assert all(view.overlap is None for view in pair_views(found, some, Labels()))
 
 
+def test_a_program_is_shown_line_by_line(tmp_path: Path) -> None:
+    """In letters of one width, whatever its line ends are."""
+    code = "int main() {\r\n\tint i = 0;\r\n\tprint(i);\r\n}\r\n"
+    prose = "One line of prose,\rand another one;\rthe third ends it."
+    for text, style in ((code, "text code"), (prose, "text")):
+        found = nearly.find({"a": text, "b": text + " // end"}, threshold=0.3)
+        page = page_of(found, tmp_path / "r.html")
+        assert f'class="{style}"' in (tmp_path / "r.html").read_text("utf-8")
+        assert "\u240d" not in page.words
+        assert "\n".join(text.strip().splitlines()) in page.words
+
+
 def test_what_is_cut_is_said(tmp_path: Path) -> None:
     found = nearly.find(corpus(), threshold=0.5)
     near = sum(r["similarity"] < 1 for r in found.pairs.to_pylist())

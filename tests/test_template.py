@@ -52,6 +52,14 @@ def test_template_text_is_what_enough_documents_have_in_a_row(texts: list[str]) 
         assert found == covered
 
 
+def test_four_signs_of_a_script_without_spaces_are_no_template() -> None:
+    texts = [f"ライブラリ{chr(0x4E00 + place)}" for place in range(LEAST)]
+    long = [f"このパッケージには共有ライブラリが含まれます{text}" for text in texts]
+    for corpus, found in ((texts, []), (long, [(0, 27)])):
+        common = template_runs(pa.array(corpus, pa.large_string()), 0.2)
+        assert template_spans(corpus[0], common) == found
+
+
 @given(st.text("ab \n", max_size=60), st.text("ab \n", max_size=60), st.data())
 def test_marked_pieces_are_the_same_text(a: str, b: str, data: st.DataObject) -> None:
     pieces = match(a, b).a

@@ -23,6 +23,8 @@ RUN: Final = 4
 SHARE: Final = 0.2
 #: Fewer documents that share something may as well have copied it.
 LEAST: Final = 10
+#: Characters of template text: where each character is a word, four of them are an ordinary word.
+SHORTEST: Final = 12
 #: Odd, so that the place of a word counts, and nothing is lost.
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 
@@ -73,7 +75,7 @@ def template_spans(text: str, common: Hashes) -> list[Span]:
             spans[-1][1] = stop
         else:
             spans.append([start, stop])
-    return [(start, stop) for start, stop in spans]
+    return [(start, stop) for start, stop in spans if stop - start >= SHORTEST]
 
 
 def with_template(pieces: Sequence[Piece], spans: Sequence[Span]) -> tuple[Piece, ...]:

@@ -17,6 +17,9 @@ COLOURS: Final = 6
 #: A longer piece is shown by its two ends, of so many characters.
 LONGEST: Final = 1_200
 END: Final = 500
+#: Characters that tell whether a text is a program, and how lines of one end.
+LOOKED_AT: Final = 10_000
+_ENDS: Final = (";", "{", "}", ")", ":", "]", "*/")
 #: Pieces of a text that are shown.
 MOST_PIECES: Final = 600
 
@@ -27,14 +30,15 @@ def beside(pair: PairView, name: str) -> Markup:
         return tag("p", "The texts could not be read again.", class_="note")
     shown = [_shown(pieces) for pieces in (pair.matched.a, pair.matched.b)]
     both = set.intersection(*({p.passage for p in pieces} for pieces in shown))
+    style = "text code" if _is_code(pair.text_a) or _is_code(pair.text_b) else "text"
     sides = zip("ab", (pair.name_a, pair.name_b), (pair.text_a, pair.text_b), shown, strict=True)
     return tag(
         "div",
         [
             tag(
                 "div",
-                tag("h4", tag("bdi", called)),
-                tag("div", _text(text, pieces, f"{name}-", side, both), class_="text", dir="auto"),
+                tag("h4", tag("bdi", called), dir="auto"),
+                tag("div", _text(text, pieces, f"{name}-", side, both), class_=style, dir="auto"),
                 _rest((pair.matched.a, pair.matched.b)[side == "b"], pieces),
             )
             for side, called, text, pieces in sides
@@ -62,13 +66,24 @@ def _text(
     other = "b" if side == "a" else "a"
     seen: set[int] = set()
     for piece in pieces:
-        words = text[piece.start : piece.stop]
+        words = _with_line_feeds(text[piece.start : piece.stop])
         bare = words.lstrip()
         yield joined(words[: len(words) - len(bare)])
         if piece.passage is not None and piece.passage in both and piece.passage not in seen:
             seen.add(piece.passage)
             yield _number(piece.passage, name, side, other)
         yield _piece(piece, _folded(bare))
+
+
+def _with_line_feeds(words: str) -> str:
+    """Line ends as a page shows them: a carriage return would be a sign of its own."""
+    return words.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _is_code(text: str) -> bool:
+    """Whether most lines end as those of a program do: it is read in letters of one width."""
+    lines = [line.strip() for line in text[:LOOKED_AT].splitlines() if line.strip()]
+    return len(lines) > 2 and 2 * sum(line.endswith(_ENDS) for line in lines) > len(lines)
 
 
 def _number(passage: int, name: str, side: str, other: str) -> Markup:
