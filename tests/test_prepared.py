@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 import nearly
 from nearly.errors import MissingError, SettingsError
+from nearly.prepared.clean import cleaning
 from nearly.prepared.cluster import list_clusters, one_cluster
+from nearly.prepared.excerpt import AFTER, BEFORE, DIFFERING, seen
 from nearly.prepared.forest import grow
 from nearly.prepared.glance import cut, glance
 from nearly.prepared.layout import folder_of
@@ -380,3 +382,60 @@ def test_nothing_found_can_be_looked_at(tmp_path: Path) -> None:
     assert glance(prepared).overview.pairs == 0
     assert list_pairs(prepared, Filter(), {}).rows == ()
     assert list_clusters(prepared).rows == ()
+
+
+@given(st.text("ab \r\n", max_size=90), st.text("ab \r\n", max_size=90))
+def test_an_excerpt_is_a_piece_of_its_text(a: str, b: str) -> None:
+    told = seen(a, b)
+    assert told.a is not None
+    assert told.b is not None
+    for text, found in ((a, told.a), (b, told.b)):
+        plain = " ".join(text.split())
+        shown = (found.before + found.differing + found.after).strip("…")
+        assert " ".join(shown.split()) in plain
+        assert len(shown) <= BEFORE + DIFFERING + AFTER
+        assert "\r" not in shown
+    if told.a.differing == told.b.differing == "":
+        assert a.split() == b.split()
+
+
+def test_long_texts_have_no_excerpt() -> None:
+    assert seen("a" * 30_000, "b").summary is None
+    assert seen(None, "b").a is None
+
+
+def test_who_would_be_removed_is_named(prepared: Prepared) -> None:
+    for keep in ("first", "longest"):
+        told = cleaning(prepared, keep)
+        assert told.rows
+        for row in told.rows:
+            everyone = set(prepared.names(prepared.members_of(row.cluster)))
+            assert row.survivor in everyone
+            assert len(set(row.removed)) == min(5, row.size - 1)
+            assert set(row.removed) <= everyone - {row.survivor}
+
+
+def test_a_pair_says_what_stop_words_make_of_it(tmp_path: Path) -> None:
+    texts = {
+        "a": "the road to the old mill is closed for the whole of the winter",
+        "b": "a road to an old mill is closed for a whole winter",
+    }
+    with_words = nearly.find(texts, threshold=0.1, unit="word", k=1)
+    table = pa.table({"id": list(texts), "text": list(texts.values())})
+    pq.write_table(table, tmp_path / "docs.parquet")
+    told = nearly.compare(texts["a"], texts["b"], unit="word", k=1)
+    assert told.jaccard < told.jaccard_without_stop_words
+    words = ("the", "a", "an", "to", "is", "for", "of")
+    for name, stop_words in (("kept", ()), ("dropped", words)):
+        found = nearly.find(
+            tmp_path / "docs.parquet", threshold=0.1, unit="word", k=1, stop_words=stop_words
+        )
+        found.save(tmp_path / name)
+        prepare(tmp_path / name)
+        pair = one_pair(open_prepared(tmp_path / name), 0, Filter(), {})
+        assert pair.otherwise is not None
+        if stop_words:
+            assert pair.otherwise == ("with", with_words.pairs["similarity"][0].as_py())
+        else:
+            assert pair.otherwise == ("without", told.jaccard_without_stop_words)
+        assert json.loads(json.dumps(pair.to_dict()))["otherwise"]["words"] in ("with", "without")

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -56,6 +57,23 @@ def test_every_step_is_that_of_the_explanation(client: TestClient) -> None:
     assert step["values"] == [list(row.values())[1:] for row in told.signatures.to_pylist()]
 
 
+@pytest.mark.parametrize("asked", [{}, {"unit": "word", "k": 2}])
+def test_similarities_are_told_without_stop_words_too(
+    client: TestClient, asked: dict[str, Any]
+) -> None:
+    told = client.get("/learn", params=asked | {"format": "json"}).json()
+    wanted = [
+        nearly.compare(a, b, **{"unit": "char", "k": 3} | asked).jaccard_without_stop_words
+        for a, b in combinations(TEXTS, 2)
+    ]
+    assert told["without_stop_words"] == wanted
+    assert wanted != [pair["similarity"] for pair in told["pairs"]]
+    dropped = client.get("/learn", params=asked | {"format": "json", "stop_words": "drop"}).json()
+    assert [pair["similarity"] for pair in dropped["pairs"]] == wanted
+    rows = list(csv.DictReader(client.get("/learn/similarities.csv", params=asked).iter_lines()))
+    assert [float(row["without_stop_words"]) for row in rows] == wanted
+
+
 def test_buckets_hold_every_document_in_every_band() -> None:
     told = nearly.explain(list(TEXTS), k=2, permutations=6, bands=3, rows=2)
     seen = lesson_of(told, None)
@@ -72,7 +90,8 @@ def test_every_matrix_is_given_as_csv(client: TestClient, table: str) -> None:
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     rows = list(csv.reader(io.StringIO(answer.text)))
     told = nearly.explain(NASTY_LINES.splitlines(), k=2, permutations=12, bands=4, rows=3)
-    assert rows[0] == told.tables[table].column_names
+    added = ["without_stop_words"] if table == "similarities" else []
+    assert rows[0] == told.tables[table].column_names + added
     assert len(rows) - 1 == told.tables[table].num_rows
     assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "@", "\t"))]
 
@@ -82,7 +101,7 @@ def test_every_matrix_is_given_as_csv(client: TestClient, table: str) -> None:
     [
         ({"bands": 50, "rows": 50}, "2,500 functions"),
         ({"texts": "x\n" * 13}, "13 documents"),
-        ({"texts": "x" * 2_001}, "2,001 characters"),
+        ({"texts": "x" * 4_001}, "4,001 characters"),
         ({"step": 10**6}, "step is 1,000,000"),
         ({"unit": "sentence"}, "sentence"),
         ({"k": 0}, "k is 0"),
@@ -108,7 +127,7 @@ def test_documents_of_a_lesson_are_data(client: TestClient) -> None:
 
 
 def test_a_short_pair_leads_to_its_lesson(client: TestClient) -> None:
-    assert lesson_address(["x" * 3_000, "y"]) is None
+    assert lesson_address(["x" * 5_000, "y"]) is None
     to = lesson_address(["one\ntwo", "three"])
     assert to is not None
     assert client.get(to + "&format=json").json()["documents"] == ["D1", "D2"]

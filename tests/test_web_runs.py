@@ -102,6 +102,16 @@ def test_a_table_below_the_folder_is_chosen_with_its_columns(
     assert (row["name_a"], row["name_b"]) == ("7", "8")
 
 
+def test_a_run_leaves_stop_words_out(client: TestClient) -> None:
+    client.post("/sample", headers=OURS)
+    client.post("/run/sample-1/begin", data=ASKED | {"stop_words": "english"}, headers=OURS)
+    assert finished(client, "sample-1")["state"] == "done"
+    (row, *_) = client.get("/r/sample-1/pairs?near=1&format=json").json()["rows"]
+    told = client.get(f"/r/sample-1/pair/{row['pair']}?format=json").json()
+    assert told["otherwise"]["words"] == "with"
+    assert '<option value="english" selected>' in client.get("/run/sample-1/settings").text
+
+
 def test_a_run_that_fails_says_why_and_can_be_run_again(desk: Desk, client: TestClient) -> None:
     (desk.root / "docs.csv").write_text(f"key,body\n7,{LONG}\n8,{LONG}\n")
     client.post("/choose", data={"path": "docs.csv"}, headers=OURS)
@@ -124,6 +134,7 @@ def test_a_run_that_fails_says_why_and_can_be_run_again(desk: Desk, client: Test
         ("unit", "line"),
         ("measure", "edit"),
         ("case", "UPPER"),
+        ("stop_words", "klingon"),
     ],
 )
 def test_impossible_settings_are_said_at_once(

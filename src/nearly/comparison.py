@@ -16,7 +16,7 @@ from nearly.results import Comparison
 from nearly.settings import Settings, SignatureSettings, TextSettings
 from nearly.text.difference import difference
 
-__all__ = ["compare_texts"]
+__all__ = ["compare_texts", "jaccard_of"]
 
 
 def compare_texts(
@@ -68,7 +68,16 @@ def _sets(texts: pa.LargeStringArray, text: TextSettings, seed: int) -> tuple[in
 def _without_stop_words(texts: pa.LargeStringArray, text: TextSettings, seed: int) -> float:
     """As the thesis's result.txt had it: the same texts once more, the common words left out."""
     words = text.stop_words or ENGLISH
-    first, second, shared = _sets(texts, replace(text, stop_words=words, raw=False), seed)
+    return _jaccard(texts, replace(text, stop_words=words, raw=False), seed)
+
+
+def jaccard_of(a: str, b: str, text: TextSettings, seed: int) -> float:
+    """The similarity of two texts; `k` has to be a number by now."""
+    return _jaccard(string_array([a, b]), text, seed)
+
+
+def _jaccard(texts: pa.LargeStringArray, text: TextSettings, seed: int) -> float:
+    first, second, shared = _sets(texts, text, seed)
     return _ratio(shared, first + second - shared)
 
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from nearly import api
 from nearly.errors import EngineError, SettingsError
-from nearly.prepared.cluster import PAGE, OneCluster, one_cluster
+from nearly.prepared.cluster import NAMED, PAGE, OneCluster, one_cluster
 from nearly.prepared.result import Prepared
 from nearly.settings import Settings
 
-__all__ = ["RULES", "Cleaning", "cleaning", "dedup_options"]
+__all__ = ["RULES", "Clean", "Cleaning", "cleaning", "dedup_options"]
 
 #: Those that need nothing but the documents.
 RULES: Final = ("first", "last", "longest", "shortest")
@@ -26,6 +26,7 @@ class Clean:
     size: int
     survivor: str | None
     why: str | None
+    removed: tuple[str, ...]  # the first of them, by name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +71,20 @@ def cleaning(
 
 def _row(seen: OneCluster, keep: str) -> Clean:
     chosen = [each for each in seen.survivors if each.rule == keep]
-    name, why = (chosen[0].name, chosen[0].why) if chosen else (None, None)
-    return Clean(cluster=seen.cluster, size=seen.size, survivor=name, why=why)
+    if not chosen:
+        return Clean(cluster=seen.cluster, size=seen.size, survivor=None, why=None, removed=())
+    others = [
+        name
+        for document, name in zip(seen.documents, seen.names, strict=True)
+        if document != chosen[0].member
+    ]
+    return Clean(
+        cluster=seen.cluster,
+        size=seen.size,
+        survivor=chosen[0].name,
+        why=chosen[0].why,
+        removed=tuple(others[:NAMED]),
+    )
 
 
 def dedup_options(prepared: Prepared) -> tuple[str | list[str], dict[str, Any]]:

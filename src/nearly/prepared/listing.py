@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from nearly.errors import SettingsError
+from nearly.prepared.excerpt import Excerpt, seen
 from nearly.prepared.mark import MARKS, Mark
 from nearly.prepared.result import Prepared
-from nearly.text.difference import difference
 from nearly.view.result import same_value
 
 __all__ = [
@@ -29,8 +29,6 @@ __all__ = [
 
 #: Pairs of a page.
 PAGE: Final = 25
-#: Longer texts are compared on the page of their pair only.
-LONGEST: Final = 20_000
 
 Whole = npt.NDArray[np.int32]
 
@@ -69,6 +67,8 @@ class PairRow:
     group_b: str
     terms: tuple[str, ...]  # that the documents are of, if the result has terms
     summary: str | None  # of the difference, in words
+    excerpt_a: Excerpt | None  # around the first difference
+    excerpt_b: Excerpt | None
     mark: str
     note: str
 
@@ -229,37 +229,31 @@ def rows_of(
     documents = [document for both in ends for document in both]
     names = prepared.names(documents, hidden=hidden)
     groups = prepared.parts("group", documents, hidden=hidden)
-    nothing = Mark("", "")
-    return [
-        PairRow(
-            pair=pair,
-            value=value,
-            name_a=a,
-            name_b=b,
-            group_a=groups[2 * place],
-            group_b=groups[2 * place + 1],
-            terms=terms_of(prepared, both),
-            summary=_summary(prepared, *both),
-            mark=marks.get(pair, nothing).mark,
-            note=marks.get(pair, nothing).note,
-        )
-        for place, (pair, value, both, a, b) in enumerate(
-            zip(
-                pairs.tolist(),
-                prepared.values_of(pairs),
-                ends,
-                names[::2],
-                names[1::2],
-                strict=True,
+    values = prepared.values_of(pairs)
+    rows = []
+    for place, (pair, both) in enumerate(zip(pairs.tolist(), ends, strict=True)):
+        told = seen(*_texts(prepared, both))
+        said = marks.get(pair, Mark("", ""))
+        rows.append(
+            PairRow(
+                pair=pair,
+                value=values[place],
+                name_a=names[2 * place],
+                name_b=names[2 * place + 1],
+                group_a=groups[2 * place],
+                group_b=groups[2 * place + 1],
+                terms=terms_of(prepared, both),
+                summary=told.summary,
+                excerpt_a=told.a,
+                excerpt_b=told.b,
+                mark=said.mark,
+                note=said.note,
             )
         )
-    ]
+    return rows
 
 
-def _summary(prepared: Prepared, first: int, second: int) -> str | None:
+def _texts(prepared: Prepared, both: tuple[int, int]) -> tuple[str | None, str | None]:
     if prepared.texts is None:
-        return None
-    a, b = prepared.texts.of(first), prepared.texts.of(second)
-    if a is None or b is None or len(a) + len(b) > LONGEST:
-        return None
-    return difference(a, b).summary
+        return None, None
+    return prepared.texts.of(both[0]), prepared.texts.of(both[1])

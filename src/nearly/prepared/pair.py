@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from nearly.comparison import jaccard_of
 from nearly.errors import MissingError
+from nearly.measures.stop_word import ENGLISH
 from nearly.prepared.listing import Filter, chosen_pairs, terms_of
 from nearly.prepared.mark import Mark
 from nearly.prepared.result import Prepared
@@ -21,6 +23,13 @@ from nearly.view.pair import PairView, side_by_side
 __all__ = ["OnePair", "check_pair", "one_pair"]
 
 
+class Otherwise(NamedTuple):
+    """What the similarity would be without stop words; with them, if the run left them out."""
+
+    words: str  # without or with
+    similarity: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class OnePair:
     """A pair, and where it stands among those that are meant."""
@@ -31,6 +40,7 @@ class OnePair:
     value: str  # similarity or distance
     view: PairView
     evidence: Evidence | None
+    otherwise: Otherwise | None  # where similarities are those of sets of shingles
     mark: Mark
     place: int | None  # in the list, from 1; None where it is not in it
     total: int
@@ -46,6 +56,7 @@ class OnePair:
         """Plain values, ready for JSON."""
         plain = asdict(self)
         plain["mark"] = self.mark._asdict()
+        plain["otherwise"] = None if self.otherwise is None else self.otherwise._asdict()
         overlap = self.view.overlap
         if overlap is not None:
             plain["view"]["overlap"] |= {
@@ -77,6 +88,7 @@ def one_pair(
         value=prepared.value,
         view=view,
         evidence=seen,
+        otherwise=_otherwise(prepared, view),
         mark=marks.get(pair, Mark("", "")),
         place=None if place is None else place + 1,
         total=len(chosen),
@@ -107,6 +119,16 @@ def _seen(prepared: Prepared, pair: int, *, hidden: bool) -> tuple[PairView, Evi
     both = (texts[0], texts[1])
     view = side_by_side(prepared.found, (a, b), value, both)
     return _with_template(prepared, view, both), evidence(prepared.found, both)
+
+
+def _otherwise(prepared: Prepared, view: PairView) -> Otherwise | None:
+    if view.overlap is None or view.text_a is None or view.text_b is None:
+        return None
+    settings = prepared.found.settings
+    words = () if settings.text.stop_words else ENGLISH
+    text = replace(settings.text, stop_words=words, raw=settings.text.raw and not words)
+    similarity = jaccard_of(view.text_a, view.text_b, text, settings.seed)
+    return Otherwise("without" if words else "with", similarity)
 
 
 def _with_template(prepared: Prepared, view: PairView, texts: tuple[str, str]) -> PairView:

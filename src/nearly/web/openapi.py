@@ -38,6 +38,7 @@ PARAMETERS: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "size": (_WHOLE, "pairs to judge"),
     "seed": (_WHOLE, "the seed of what is drawn"),
     "with": (_TEXT, "the name of another result"),
+    "stop_words": (_TEXT, "keep or drop the commonest English words"),
     "bands": (_WHOLE, "the number of bands"),
     "rows": (_WHOLE, "the rows of a band"),
     "threshold": (_NUMBER, "the least similarity"),

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from nearly import api
 from nearly.errors import NearlyError
+from nearly.measures.stop_word import ENGLISH
 from nearly.plans import save_plan
 from nearly.prepared.maker import prepare
 from nearly.remnant import abandon, try_lock
@@ -70,6 +71,7 @@ def _work(place: Path, notes: Notes) -> None:
     if request.get("whole") == "folder":
         given, skipped = _joined(given, place)
         options |= {"id": "id", "text": "text"}
+    options["stop_words"] = ENGLISH if options.get("stop_words") == "english" else ()
     found = api.find(given, progress=notes, **options)
     notes.skipped = [*skipped, *found.skipped.slice(0, 1_000).to_pylist()]
     notes.stage("keep", None)

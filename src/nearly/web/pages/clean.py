@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nearly.errors import MissingError
 from nearly.markup import Markup, joined, tag
-from nearly.prepared.clean import RULES, Cleaning, cleaning, dedup_options
+from nearly.prepared.clean import RULES, Clean, Cleaning, cleaning, dedup_options
 from nearly.web.answer import Moved, Sent, Shown
 from nearly.web.asked import Asked
 from nearly.web.desk import Desk, Laid
@@ -17,6 +17,7 @@ __all__ = ["begin", "clean", "take"]
 
 #: Bytes of a file that are sent at once.
 CHUNK = 2**18
+HEADS = ("documents", "survivor", "why", "removed", "which")
 
 
 def clean(desk: Desk, asked: Asked) -> Shown:
@@ -62,14 +63,22 @@ def _chunks(path: Path) -> Iterator[bytes]:
             yield chunk
 
 
+def _removed(row: Clean) -> Markup:
+    more = row.size - 1 - len(row.removed)
+    named = [tag("li", tag("bdi", name)) for name in row.removed]
+    rest = tag("li", f"and {more:,} more") if row.removed and more else None
+    return tag("ul", named, rest, class_="members")
+
+
 def _page(laid: Laid, seen: Cleaning) -> Markup:
     options = [tag("option", rule, value=rule, selected=rule == seen.keep) for rule in RULES]
     rows = [
         [
             link(f"{row.size:,}", at(laid.name, "cluster", row.cluster)),
-            f"{row.size - 1:,}",
             tag("bdi", row.survivor) if row.survivor else "too many to say here",
             row.why,
+            f"{row.size - 1:,}",
+            _removed(row),
         ]
         for row in seen.rows
     ]
@@ -98,6 +107,6 @@ def _page(laid: Laid, seen: Cleaning) -> Markup:
             method="post",
             action=at(laid.name, "clean", "begin"),
         ),
-        table(rows, ["documents", "removed", "survivor", "why"], "clusters") if rows else None,
+        table(rows, HEADS, "clusters") if rows else None,
         pager(seen.page, seen.pages, pages),
     )  # fmt: skip

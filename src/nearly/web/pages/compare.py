@@ -10,6 +10,7 @@ from nearly.web.answer import Shown
 from nearly.web.asked import Asked
 from nearly.web.desk import Desk
 from nearly.web.frame import at, facts, link, table
+from nearly.web.pages.pairs import document
 from nearly.wording import short
 
 __all__ = ["compare"]
@@ -70,8 +71,8 @@ def _pairs(name: str, rows: tuple[PairRow, ...], total: int) -> Markup | None:
     cells = [
         [
             link(short(row.value), at(name, "pair", row.pair)),
-            tag("bdi", row.name_a),
-            tag("bdi", row.name_b),
+            document(row.name_a, row.group_a, row.excerpt_a),
+            document(row.name_b, row.group_b, row.excerpt_b),
             row.summary,
         ]
         for row in rows

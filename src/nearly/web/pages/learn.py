@@ -6,12 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
+import pyarrow as pa
+
 from nearly import api
+from nearly.comparison import jaccard_of
 from nearly.drawing.lesson import shown
 from nearly.drawing.step import Lesson, Step, lesson_of, table_rows
 from nearly.errors import MissingError, SettingsError
 from nearly.explanation import MOST_DOCUMENTS, Explanation
 from nearly.markup import Child, Markup, joined, tag
+from nearly.measures.stop_word import ENGLISH
+from nearly.settings import TextSettings
 from nearly.web.answer import Sent, Shown
 from nearly.web.asked import Asked
 from nearly.web.csv_cell import csv_line
@@ -22,11 +27,14 @@ from nearly.wording import count
 __all__ = ["LONGEST", "export", "learn", "lesson_address"]
 
 #: Characters of all documents together: an address has to hold them.
-LONGEST: Final = 2_000
+LONGEST: Final = 4_000
 MOST_FUNCTIONS: Final = 60
+#: Of hashes that are only counted.
+SEED: Final = 1
 #: Rows of a long table that are on the page.
 MOST_ROWS: Final = 100
-USUAL: Final = {"unit": "char", "k": "3", "bands": "4", "rows": "3", "seed": "1"}
+USUAL: Final = {"unit": "char", "k": "3", "bands": "4", "rows": "3", "seed": "1",
+                "stop_words": "keep"}  # fmt: skip
 TEXTS: Final = (
     "the cat sat on the mat",
     "the cat sat on the hat",
@@ -44,12 +52,13 @@ def lesson_address(texts: Sequence[str]) -> str | None:
 def learn(desk: Desk, asked: Asked) -> Shown:  # noqa: ARG001
     """The documents of the query, or four small ones."""
     told = _explained(asked)
+    without = _without_stop_words(told, _texts(asked))
     seen = lesson_of(told, asked.whole("step") if asked.query.get("step") else None)
     query = _query(asked)
     return Shown(
         title="How documents are compared",
-        data=seen.to_dict,
-        body=lambda: _page(seen, query),
+        data=lambda: seen.to_dict() | {"without_stop_words": without},
+        body=lambda: _page(seen, without, query),
         here="learn",
         scripts=("learn.js",),
     )
@@ -58,7 +67,12 @@ def learn(desk: Desk, asked: Asked) -> Shown:  # noqa: ARG001
 def export(desk: Desk, asked: Asked) -> Sent:  # noqa: ARG001
     """One table of the lesson, all of it."""
     name = asked.path["table"]
-    tables = _explained(asked).tables
+    told = _explained(asked)
+    tables = told.tables
+    if name == "similarities":
+        without = _without_stop_words(told, _texts(asked))
+        column = pa.array(without, pa.float64())
+        tables[name] = tables[name].append_column("without_stop_words", column)
     if name not in tables:
         raise MissingError(f"there is no table {name[:50]!r}; there are {', '.join(tables)}")
     return Sent(
@@ -104,10 +118,27 @@ def _explained(asked: Asked) -> Explanation:
             f"a lesson has at most {MOST_FUNCTIONS}; give fewer"
         )
     unit: Any = asked.words("unit") or USUAL["unit"]
-    return api.explain(_texts(asked), unit=unit, permutations=functions, **numbers)
+    kept = asked.words("stop_words") or USUAL["stop_words"]
+    if kept not in ("keep", "drop"):
+        raise SettingsError(f"stop_words is {kept!r}; keep or drop")
+    words = ENGLISH if kept == "drop" else ()
+    return api.explain(
+        _texts(asked), unit=unit, permutations=functions, stop_words=words, **numbers
+    )
 
 
-def _page(seen: Lesson, query: dict[str, str]) -> Markup:
+def _without_stop_words(told: Explanation, texts: Sequence[str]) -> list[float]:
+    """The similarity of every two documents, had stop words been dropped from both."""
+    shape: dict[str, Any] = {"unit": told.unit, "k": told.k}
+    text = TextSettings(**shape, stop_words=ENGLISH)
+    known = dict(zip(told.documents, texts, strict=True))
+    return [
+        jaccard_of(known[pair["a"]], known[pair["b"]], text, SEED)
+        for pair in told.similarities.to_pylist()
+    ]
+
+
+def _page(seen: Lesson, without: Sequence[float], query: dict[str, str]) -> Markup:
     told = seen.explanation
     return joined(
         tag("p", "What happens to a million documents, with a few small ones: change them, and see "
@@ -130,7 +161,7 @@ def _page(seen: Lesson, query: dict[str, str]) -> Markup:
               _buckets(seen), ["buckets", "candidates"], query),
         _part("6. Similarities", "Candidates are compared exactly. The estimate is the share of "
               "functions that agree; the chance is that of meeting in some bucket.",
-              _similarities(seen), ["similarities"], query),
+              _similarities(seen, without), ["similarities"], query),
     )  # fmt: skip
 
 
@@ -152,18 +183,24 @@ def _form(query: dict[str, str]) -> Markup:
 
     units = [tag("option", each, value=each, selected=each == query["unit"])
              for each in ("char", "word")]  # fmt: skip
+    stop_words = [tag("option", each, value=each, selected=each == query["stop_words"])
+                  for each in ("keep", "drop")]  # fmt: skip
     return tag(
         "form",
-        tag("label", f"documents, one a line, up to {MOST_DOCUMENTS}",
+        tag("label", f"documents, one per line, up to {MOST_DOCUMENTS}",
             tag("textarea", "\n" + query["texts"], name="texts", rows=6, maxlength=LONGEST,
                 dir="auto"),
             class_="whole"),
+        tag("label", "or from files ", tag("input", type="file", multiple=True, id="files"),
+            class_="whole script"),
         tag("label", "shingles of ", tag("select", units, name="unit")),
         number("k", "length", 20),
         number("bands", "bands", MOST_FUNCTIONS),
         number("rows", "rows", MOST_FUNCTIONS),
         number("seed", "seed", 999_999_999),
+        tag("label", "stop words ", tag("select", stop_words, name="stop_words")),
         tag("button", "Show", type="submit"),
+        tag("p", id="files-say", role="status", class_="whole"),
         method="get",
         action="/learn",
         class_="filter",
@@ -283,15 +320,18 @@ def _bucket(values: list[int], documents: list[str]) -> Markup:
     )
 
 
-def _similarities(seen: Lesson) -> Markup:
+def _similarities(seen: Lesson, without: Sequence[float]) -> Markup:
     rows = [
         [
             f"{pair.a}, {pair.b}",
             f"{pair.shared} of {pair.together}",
-            *(f"{number:.4f}" for number in (pair.similarity, pair.estimate, pair.chance)),
+            f"{pair.similarity:.4f}",
+            f"{bare:.4f}",
+            *(f"{number:.4f}" for number in (pair.estimate, pair.chance)),
             "yes" if pair.is_candidate else "no",
         ]
-        for pair in seen.pairs
+        for pair, bare in zip(seen.pairs, without, strict=True)
     ]
-    heads = ["documents", "shared", "similarity", "estimate", "chance", "candidate"]
+    heads = ["documents", "shared", "similarity", "without stop words", "estimate", "chance",
+             "candidate"]  # fmt: skip
     return table(rows, heads, "similarities")

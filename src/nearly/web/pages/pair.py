@@ -88,6 +88,8 @@ def _numbers(seen: OnePair) -> Iterator[tuple[str, Child]]:
         yield "of the first in the second", short(overlap.of_first)
         yield "of the second in the first", short(overlap.of_second)
         yield "shared shingles", f"{overlap.shared:,} of {overlap.first:,} and {overlap.second:,}"
+    if seen.otherwise is not None:
+        yield f"{seen.otherwise.words} stop words", short(seen.otherwise.similarity)
     if seen.evidence is not None:
         yield f"estimate of {seen.evidence.positions:,} positions", short(seen.evidence.estimate)
 

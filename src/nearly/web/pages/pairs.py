@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from nearly.markup import Child, Markup, joined, tag
+from nearly.prepared.excerpt import Excerpt
 from nearly.prepared.listing import Filter, PairList, PairRow, chosen_pairs, list_pairs, rows_of
 from nearly.prepared.mark import MARKS
 from nearly.web.answer import Sent, Shown
@@ -15,7 +16,7 @@ from nearly.web.desk import Desk, Laid
 from nearly.web.frame import at, link, pager, table
 from nearly.wording import count, short
 
-__all__ = ["export", "pairs"]
+__all__ = ["document", "export", "pairs"]
 
 #: Pairs of an export that are read at once.
 TOGETHER: Final = 1_000
@@ -97,19 +98,26 @@ def _rows(laid: Laid, seen: PairList, asked: dict[str, Any]) -> Markup:
 def _row(laid: Laid, row: PairRow, asked: dict[str, Any], *, has_terms: bool) -> list[Child]:
     return [
         link(short(row.value), at(laid.name, "pair", row.pair, **asked)),
-        _document(row.name_a, row.group_a),
-        _document(row.name_b, row.group_b),
+        document(row.name_a, row.group_a, row.excerpt_a),
+        document(row.name_b, row.group_b, row.excerpt_b),
         *([_terms(row.terms)] if has_terms else []),
         row.summary,
         joined(row.mark, tag("span", f" {row.note}", class_="note") if row.note else None),
     ]
 
 
-def _document(name: str, group: str) -> Markup:
+def document(name: str, group: str, excerpt: Excerpt | None) -> Markup:
     """With its group, unless its name says it: that of a file begins with its folder."""
     is_said = not group or name.startswith(f"{group}/")
     said = None if is_said else tag("bdi", group, class_="note")
-    return joined(tag("bdi", name), " " if said else None, said)
+    return joined(tag("bdi", name), " " if said else None, said, _excerpt(excerpt))
+
+
+def _excerpt(seen: Excerpt | None) -> Markup | None:
+    if seen is None:
+        return None
+    differing = tag("ins", seen.differing) if seen.differing else None
+    return tag("div", seen.before, differing, seen.after, class_="excerpt", dir="auto")
 
 
 def _terms(terms: tuple[str, ...]) -> Markup:

@@ -44,6 +44,8 @@ FIELDS: Final = (
     Field("k", "length of a shingle", _TEXT["k"].meaning, (), "auto"),
     Field("case", "case", _TEXT["case"].meaning, ("fold", "keep"), "fold"),
     Field("punctuation", "punctuation", _TEXT["punctuation"].meaning, ("keep", "drop"), "keep"),
+    Field("stop_words", "stop words", "english: leave out the commonest English words, such as the "
+          "and of.", ("keep", "english"), "keep"),
     Field("id", "id column", "Of a table: the column that names a document; guessed if empty."),
     Field("text", "text column", "Of a table: the column that holds the text; guessed if empty."),
     Field("whole", "a document is a", "folder: all files of a student's folder are one document, "
@@ -80,6 +82,8 @@ def begin(desk: Desk, asked: Asked) -> Moved:
     parts = {name: given.pop(name) or None for name in PARTS}
     options = {name: value for name, value in given.items() if value}
     typed = _typed(options)
+    if given["stop_words"] not in ("", "keep", "english"):
+        raise SettingsError(f"stop words is {given['stop_words'][:50]!r}; keep or english")
     text = {name: typed[name] for name in ("unit", "k", "case", "punctuation") if name in typed}
     Settings(threshold=typed.get("threshold", _USUAL.threshold), text=TextSettings(**text))
     desk.runs.start(asked.path["run"], {"options": typed, **parts})

@@ -1,16 +1,15 @@
 // A graph of a small cluster: documents repel each other, links pull them together.
 const section = document.querySelector("#cluster");
 const place = document.querySelector("#graph");
-const SIZE = 640;
 const NS = "http://www.w3.org/2000/svg";
 
-const layout = (count, links) => {
+const layout = (count, links, size) => {
   // On a circle at first, always in the same way: the same cluster looks the same every time.
   const points = Array.from({ length: count }, (_, i) => {
     const angle = (2 * Math.PI * i) / count;
-    return { x: SIZE / 2 + 200 * Math.cos(angle), y: SIZE / 2 + 200 * Math.sin(angle) };
+    return { x: size / 2 + (size / 3) * Math.cos(angle), y: size / 2 + (size / 3) * Math.sin(angle) };
   });
-  const wanted = SIZE / Math.sqrt(count + 2) / 1.4;
+  const wanted = size / Math.sqrt(count + 2) / 1.4;
   for (let round = 0; round < 200; round += 1) {
     const reach = (30 * (200 - round)) / 200;
     const moves = points.map(() => ({ x: 0, y: 0 }));
@@ -38,8 +37,8 @@ const layout = (count, links) => {
     points.forEach((point, i) => {
       const far = Math.max(1e-9, Math.hypot(moves[i].x, moves[i].y));
       const step = Math.min(far, reach) / far;
-      point.x = Math.min(SIZE - 20, Math.max(20, point.x + moves[i].x * step));
-      point.y = Math.min(SIZE - 20, Math.max(20, point.y + moves[i].y * step));
+      point.x = Math.min(size - 20, Math.max(20, point.x + moves[i].x * step));
+      point.y = Math.min(size - 20, Math.max(20, point.y + moves[i].y * step));
     });
   }
   return points;
@@ -55,10 +54,11 @@ const made = (name, attributes, words) => {
 if (section && place) {
   const { names, links, least, distance } = JSON.parse(section.dataset.cluster);
   const real = links.filter((link) => link[3] !== null);
-  const points = layout(names.length, real);
+  const size = names.length > 12 ? 640 : 400;
+  const points = layout(names.length, real, size);
   const ys = points.map((point) => point.y);
   const [top, bottom] = [Math.min(...ys) - 30, Math.max(...ys) + 30];
-  const svg = made("svg", { viewBox: `0 ${top} ${SIZE} ${bottom - top}`, role: "img", "aria-label": `graph of ${names.length} documents and ${real.length} links` });
+  const svg = made("svg", { viewBox: `0 ${top} ${size} ${bottom - top}`, class: size < 640 ? "small" : "", role: "img", "aria-label": `graph of ${names.length} documents and ${real.length} links` });
   for (const [a, b, value] of real) {
     const share = distance ? 1 - value / Math.max(least, 1e-9) : (value - least) / Math.max(1 - least, 1e-9);
     svg.append(made("line", { x1: points[a].x, y1: points[a].y, x2: points[b].x, y2: points[b].y, "stroke-width": 0.5 + 2.5 * Math.max(0, share), "stroke-opacity": 0.25 + 0.6 * Math.max(0, share) }));
@@ -68,7 +68,7 @@ if (section && place) {
     circle.append(made("title", {}, name));
     svg.append(circle);
     if (names.length <= 30) {
-      const isRight = points[i].x > SIZE * 0.6;
+      const isRight = points[i].x > size * 0.6;
       const shown = name.length > 28 ? `${name.slice(0, 27)}…` : name;
       svg.append(made("text", { x: points[i].x + (isRight ? -10 : 10), y: points[i].y - 8, "text-anchor": isRight ? "end" : "start", class: "label" }, shown));
     }

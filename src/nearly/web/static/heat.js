@@ -4,7 +4,7 @@ if (section) {
   const { names, links, distance, pair } = JSON.parse(section.dataset.cluster);
   const canvas = section.querySelector("#heat");
   const says = section.querySelector("#heat-says");
-  const cell = Math.max(3, Math.min(28, Math.floor(560 / names.length)));
+  const cell = Math.max(3, Math.min(40, Math.floor(560 / names.length)));
   canvas.width = canvas.height = names.length * cell;
   const values = new Map();
   for (const [a, b, value, place] of links) {

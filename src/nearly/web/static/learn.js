@@ -1,3 +1,18 @@
+// Files become documents, one per line; they are read here and not kept anywhere.
+const files = document.querySelector("#files");
+if (files) {
+  const texts = document.querySelector("textarea[name=texts]");
+  const says = document.querySelector("#files-say");
+  files.addEventListener("change", async () => {
+    const read = await Promise.all([...files.files].map((file) => file.text()));
+    texts.value = read.map((text) => text.split(/\s+/).filter(Boolean).join(" ")).join("\n");
+    const most = Number(texts.getAttribute("maxlength"));
+    const names = [...files.files].map((file, place) => `D${place + 1}: ${file.name}`).join(", ");
+    const long = `These have ${texts.value.length} characters, and a lesson has at most ${most}: shorten them.`;
+    says.textContent = texts.value.length > most ? long : names;
+  });
+}
+
 // The signature matrix row by row: each step comes from the page's JSON twin.
 const section = document.querySelector("#signatures");
 if (section) {
