@@ -115,6 +115,11 @@ def nearly_command() -> str:
     return str(Path(sys.executable).parent / "nearly")
 
 
+def installed() -> dict[str, str]:
+    """The environment of a command: with bytecode, as pip leaves it behind when it installs."""
+    return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+
+
 def show(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table: first column to the left, the others to the right."""
     lines = [list(map(_cell, line)) for line in (headings, *rows)]

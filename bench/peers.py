@@ -186,7 +186,8 @@ def run_command(path: Path, unit: str) -> pa.Table:
         pairs = Path(folder) / "pairs.parquet"
         settings = f"--id id --text text --unit {unit} --k {K} --threshold {THRESHOLD}".split()
         command = [harness.nearly_command(), "find", str(path), *settings, "--raw", "--all-pairs"]
-        subprocess.run([*command, "--quiet", "-o", str(pairs)], check=True)
+        command += ["--quiet", "-o", str(pairs)]
+        subprocess.run(command, check=True, env=harness.installed())
         return pq.read_table(pairs)
 
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from nearly.sinks import Outputs, write_copy
+from nearly.sinks import Outputs
+from nearly.sinks.clean_copy import write_copy
 from nearly.sources import Skipped, open_source, record
 from nearly.sources.formats import careful_csv, json_element
 

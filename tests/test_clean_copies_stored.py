@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearly
-from nearly.sinks import Outputs, write_copy
+from nearly.sinks import Outputs
+from nearly.sinks.clean_copy import write_copy
 from nearly.sources import Skipped, open_source
 from nearly.sources.formats.arrow_codec import codec_of
 

@@ -25,7 +25,8 @@ from pyspark import cloudpickle
 
 from nearly import errors
 from nearly.documents.place import located
-from nearly.sources import Block, LazyFrameSource, Skipped, Source, open_source, part
+from nearly.sources import Block, Skipped, Source, open_source, part
+from nearly.sources.formats.lazy_frame import LazyFrameSource
 
 SIZES = [1, 700, 1 << 30]
 COUNT = 60

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearly.errors import SourceError
-from nearly.sources import join_folders
+from nearly.sources.submission import join_folders
 from nearly.text.part import Part, heading, part_at, parts_of
 
 NAMES = st.text("ab./ ", min_size=1, max_size=8).filter(lambda name: name.split())

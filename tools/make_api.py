@@ -18,12 +18,14 @@ from nearly.advice.advice import Advice
 from nearly.declaration import Declaration, declarations
 from nearly.evaluation.mention import Mentions
 from nearly.explanation import Explanation
+from nearly.passage.cut_result import Cut
 from nearly.passage.result import Passages
 from nearly.plans.plan import Plan
 from nearly.settings import Settings, SignatureSettings, TextSettings
 from nearly.streams.stream import Unique
 
-LATE = {kind.__name__: kind for kind in (Advice, Explanation, Mentions, Passages, Plan, Unique)}
+LATE_KINDS = (Advice, Cut, Explanation, Mentions, Passages, Plan, Unique)
+LATE = {kind.__name__: kind for kind in LATE_KINDS}
 PATH = Path(__file__).parents[1] / "src" / "nearly" / "api.py"
 CALLS = [
     call.compare,
@@ -63,7 +65,6 @@ from nearly.arguments import (
     Unreadable,
 )
 from nearly.measures.base import Measure
-from nearly.passage.cut_result import Cut
 from nearly.progress import Progress
 from nearly.results import Comparison, Deduplicated, Found
 from nearly.settings import (
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from nearly.advice.advice import Advice
     from nearly.evaluation.mention import Mentions
     from nearly.explanation import Explanation
+    from nearly.passage.cut_result import Cut
     from nearly.passage.result import Passages
     from nearly.plans.plan import Plan
     from nearly.streams.stream import Unique

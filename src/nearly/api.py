@@ -24,7 +24,6 @@ from nearly.arguments import (
     Unreadable,
 )
 from nearly.measures.base import Measure
-from nearly.passage.cut_result import Cut
 from nearly.progress import Progress
 from nearly.results import Comparison, Deduplicated, Found
 from nearly.settings import (
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
     from nearly.advice.advice import Advice
     from nearly.evaluation.mention import Mentions
     from nearly.explanation import Explanation
+    from nearly.passage.cut_result import Cut
     from nearly.passage.result import Passages
     from nearly.plans.plan import Plan
     from nearly.streams.stream import Unique

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from nearly.declaration import check_choices, setting
 from nearly.errors import SettingsError
+from nearly.frozen import dataclass
 from nearly.progress import Progress
 
 if TYPE_CHECKING:

@@ -28,7 +28,6 @@ from nearly.documents.lookup import SourceTexts
 from nearly.errors import SettingsError
 from nearly.job import measure_of, opened_job, prepared
 from nearly.measures.choice import choose_measure
-from nearly.passage.cut_result import Cut
 from nearly.progress import Silence
 from nearly.results import Comparison, Deduplicated, Found
 from nearly.run import (
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from nearly.advice.advice import Advice
     from nearly.evaluation.mention import Mentions
     from nearly.explanation import Explanation
+    from nearly.passage.cut_result import Cut
     from nearly.passage.hole import LeftOut
     from nearly.passage.result import Passages
     from nearly.plans.plan import Plan

@@ -7,12 +7,13 @@ the type, and the values that are allowed where these are few.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, field, fields
 from functools import cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from nearly.errors import SettingsError
+from nearly.frozen import dataclass
 from nearly.wording import did_you_mean
 
 __all__ = ["Declaration", "check_choices", "check_names", "declarations", "setting"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nearly.arguments import Measuring, Running, Searching
@@ -13,6 +13,7 @@ from nearly.documents.remaining import Remaining
 from nearly.documents.two_sided import TwoSided
 from nearly.engines.base import Engine
 from nearly.errors import SettingsError
+from nearly.frozen import dataclass
 from nearly.measures.base import Measure
 from nearly.measures.choice import check_settings, choose_measure
 from nearly.origin import origin_of

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from nearly.errors import EngineError, SettingsError
+from nearly.frozen import dataclass
 from nearly.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -342,7 +343,8 @@ class Deduplicated(Tabular):
 
         In the format of the source, rows are written as they stand there.
         """
-        from nearly.sinks import Outputs, write_copy
+        from nearly.sinks import Outputs
+        from nearly.sinks.clean_copy import write_copy
 
         kept: Any = self.read_kept
         with Outputs(force=force) as outputs:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, field, fields, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
 from nearly.declaration import check_choices, check_names, setting
 from nearly.errors import SettingsError
+from nearly.frozen import dataclass
 
 __all__ = [
     "Case",

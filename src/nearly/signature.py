@@ -1,7 +1,6 @@
 """Functions that say what was meant when the name of an argument is not one of theirs."""
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -15,7 +14,8 @@ Made = TypeVar("Made")
 
 def suggesting(function: Callable[Given, Made]) -> Callable[Given, Made]:
     """The same function; a name that it does not know is answered by the one that is close."""
-    known = tuple(inspect.signature(function).parameters)
+    code = function.__code__  # `inspect.signature` takes a millisecond for each function
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
     @functools.wraps(function)
     def call(*given: Given.args, **named: Given.kwargs) -> Made:

@@ -47,15 +47,16 @@ def index_beside(
     the block: an index that knew documents of which no clean copy was written would make the next
     run throw them away.
     """
-    from nearly.index.index import Index, is_index
-
     place = arguments["against"]
-    is_there = place is not None and is_index(place)
+    is_there = place is not None and _is_index(place)
     if add:
         _check_adding(arguments, is_index=is_there)
     if not is_there:
         yield Beside()
         return
+
+    from nearly.index.index import Index
+
     with Index.open(place, read_only=not add) as held:
         held.check_same(_chosen(context, arguments))
         arguments["against"] = held
@@ -67,6 +68,12 @@ def index_beside(
             yield beside
     if beside.added is not None and not context.params["quiet"]:
         _say_added(beside.added, name)
+
+
+def _is_index(place: str) -> bool:
+    from nearly.index.index import is_index  # slow to import, and seldom needed
+
+    return is_index(place)
 
 
 @contextmanager

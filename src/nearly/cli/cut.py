@@ -94,7 +94,8 @@ def run_cut(
 ) -> int:
     """Read, cut, write, and say what was done."""
     from nearly import api
-    from nearly.sinks import Outputs, check_copy, check_different, write_copy
+    from nearly.sinks import Outputs, check_different
+    from nearly.sinks.clean_copy import check_copy, write_copy
 
     if written.output is None:
         raise SinkError(

@@ -259,7 +259,8 @@ def _target(
     sharded: bool,
 ) -> Path | str:
     """Where the clean copy or the plan goes; refused now rather than after the work."""
-    from nearly.sinks import check_copy, check_place, has_scheme
+    from nearly.sinks import check_place, has_scheme
+    from nearly.sinks.clean_copy import check_copy
 
     if folder is None:
         if output is None:
@@ -292,7 +293,7 @@ def _write_copy(
     if engine.writes_parts:
         engine.write(outputs, result.kept, target)
         return f"{_removed(result)}; all others written to {target}"
-    from nearly.sinks import STDOUT, write_copy
+    from nearly.sinks.clean_copy import STDOUT, write_copy
 
     kept: Any = result.read_kept
     copied = write_copy(outputs, kept, Path(target), **layout)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from nearly.errors import SinkError
+from nearly.frozen import dataclass
 
 if TYPE_CHECKING:
     from nearly.sinks import Outputs

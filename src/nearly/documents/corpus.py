@@ -4,7 +4,6 @@ An engine that holds a run's documents on one machine holds them so; one that do
 some of them so.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,6 +13,7 @@ import pyarrow as pa
 from nearly.documents.place import Place, Places
 from nearly.documents.side import Sides
 from nearly.errors import SourceError
+from nearly.frozen import dataclass
 from nearly.measures.base import Measure
 from nearly.measures.number import Documents
 from nearly.settings import Settings

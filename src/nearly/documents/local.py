@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from nearly.documents.place import Places, Stretch, located
 from nearly.documents.readable import Readable, Skips
 from nearly.documents.side import Cuts, Sides, by_side, sides_of
 from nearly.documents.spool import ColumnStore, RowStore, TextStore
+from nearly.frozen import dataclass
 from nearly.measures.base import Measure, Signed, Weighed
 from nearly.measures.number import Documents, different
 from nearly.settings import Settings

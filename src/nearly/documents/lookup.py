@@ -1,7 +1,6 @@
 """Texts looked up in the source itself: nothing is held between a run and a question."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -12,6 +11,7 @@ from nearly.arrays import column_of, numbers_of
 from nearly.documents.place import Place, Places, located, place_list
 from nearly.documents.readable import Readable, Skips
 from nearly.errors import MissingError, SettingsError, SourceError
+from nearly.frozen import dataclass
 
 __all__ = [
     "ColumnReader",

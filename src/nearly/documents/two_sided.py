@@ -5,7 +5,6 @@ of a row. The clean copy has rows of the new side only.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import pyarrow as pa
 
 from nearly.documents.place import Stretch
 from nearly.errors import SourceError
+from nearly.frozen import dataclass
 
 __all__ = ["Beyond", "SidedBlock", "TwoSided", "check_alike"]
 

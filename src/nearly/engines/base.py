@@ -6,7 +6,6 @@ found in it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pyarrow as pa
 from nearly.documents.corpus import Counts, Repeat
 from nearly.documents.lookup import TextReader
 from nearly.documents.readable import Readable, Skips
+from nearly.frozen import dataclass
 from nearly.measures.base import Measure
 from nearly.progress import Stopwatch
 from nearly.settings import Settings

@@ -15,7 +15,7 @@ the document first that stands first in the source.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self
 
@@ -24,6 +24,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.errors import SettingsError
+from nearly.frozen import dataclass
 from nearly.measures.exhaustive import ExhaustiveIndex, join_exhaustively
 from nearly.measures.number import Documents
 from nearly.measures.pair import Block, Joined, Nearness, Packed

@@ -7,7 +7,7 @@ Ensemble, Zhu and others 2016, compares signatures of both, which agree the less
 differ.)
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Final
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import _kernels
+from nearly.frozen import dataclass
 from nearly.measures.base import Prober, Signed, Weighed
 from nearly.measures.item_jaccard import ItemJaccard
 from nearly.measures.jaccard import Jaccard

@@ -8,7 +8,6 @@ segments that two texts must share (`src/kernels/edit_index.hpp`).
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import floor
@@ -21,6 +20,7 @@ import pyarrow as pa
 from nearly import _kernels
 from nearly.arrays import spans
 from nearly.errors import SourceError
+from nearly.frozen import dataclass
 from nearly.measures.base import Index, Measure, Weighed
 from nearly.measures.exhaustive import ExhaustiveIndex
 from nearly.measures.normalisation import normalise

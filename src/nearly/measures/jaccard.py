@@ -1,7 +1,7 @@
 """Jaccard similarity of sets of shingles: what two texts share out of what they have together."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from nearly import _kernels
 from nearly.arrays import count_characters, spans, take_strings
+from nearly.frozen import dataclass
 from nearly.measures.base import Signed, Suspects, Weighed, exact_ratio
 from nearly.measures.dropped import Hashes, digest, dropped_shingles, from_bytes, to_bytes
 from nearly.measures.normalisation import normalise

@@ -1,13 +1,13 @@
 """Pairs of document numbers: packed in one word while they are candidates, columns later."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearly import _kernels
+from nearly.frozen import dataclass
 from nearly.mapping import let_go
 from nearly.measures.number import Documents
 

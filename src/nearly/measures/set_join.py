@@ -7,13 +7,13 @@ there whose sizes allow a pair. One block is the fast case.
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from nearly import _kernels
+from nearly.frozen import dataclass
 from nearly.mapping import let_go
 from nearly.measures.number import Documents
 from nearly.measures.pair import Joined, Nearness, join_pairs, split_pairs

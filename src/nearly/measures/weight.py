@@ -4,7 +4,6 @@ Whole units make sums exact: a weight that was written as a decimal is compared 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
 from typing import Final
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from nearly import _kernels
 from nearly.errors import SettingsError
+from nearly.frozen import dataclass
 from nearly.measures.dropped import Hashes, from_bytes, to_bytes
 from nearly.wording import count
 

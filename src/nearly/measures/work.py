@@ -5,11 +5,12 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from nearly.frozen import dataclass
 
 __all__ = ["ONE_THREAD", "Column", "HeldColumn", "Map", "Workers", "in_order"]
 

@@ -85,7 +85,8 @@ class Cut(Tabular):
 
         In the format of the source, all but the texts that were cut is written as it stands there.
         """
-        from nearly.sinks import Outputs, write_copy
+        from nearly.sinks import Outputs
+        from nearly.sinks.clean_copy import write_copy
 
         kept: Any = self.read_kept
         with Outputs(force=force) as outputs:

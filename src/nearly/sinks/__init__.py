@@ -2,30 +2,25 @@
 
     Outputs               the files of one command, which appear together
     write_table           one table to one file
-    write_copy            the rows that stay, as they stand in their files
     check_output          refuses an output that is bound to fail, before the long work starts
     check_different       refuses two outputs of one name
     check_place           the same for a file that is no table
     check_place_of_frame  the same for a table that may also become a folder of Parquet parts
 
+`clean_copy` writes the rows that stay as they stand in their files, for those who need it.
 The ending of a file's name says its format, and every format has the same columns.
 """
 
-from nearly.sinks.clean_copy import STDOUT, Copied, check_copy, write_copy
 from nearly.sinks.output import Outputs, check_output, check_place_of_frame, write_table
 from nearly.sinks.part_folder import has_scheme
 from nearly.sinks.place import check_different, check_place
 
 __all__ = [
-    "STDOUT",
-    "Copied",
     "Outputs",
-    "check_copy",
     "check_different",
     "check_output",
     "check_place",
     "check_place_of_frame",
     "has_scheme",
-    "write_copy",
     "write_table",
 ]

@@ -18,10 +18,11 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from nearly.frozen import dataclass
 from nearly.remnant import close, leads_to, try_lock, was_abandoned
 
 __all__ = ["Marks", "Undo", "identity_of", "put_back", "sweep", "sync"]

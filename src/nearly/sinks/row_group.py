@@ -30,10 +30,16 @@ def in_groups(batches: Batches, schema: pa.Schema) -> Iterator[pa.Table]:
         rows += unit.num_rows
         size += unit.nbytes
         if rows >= GROUP_ROWS or size >= GROUP_BYTES:
-            yield pa.Table.from_batches(group).cast(schema)
+            yield _table(group, schema)
             group, rows, size = [], 0, 0
     if group:
-        yield pa.Table.from_batches(group).cast(schema)
+        yield _table(group, schema)
+
+
+def _table(group: list[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
+    table = pa.Table.from_batches(group)
+    # To cast imports `pyarrow.compute`, which takes as long as comparing a small corpus.
+    return table if table.schema.equals(schema, check_metadata=True) else table.cast(schema)
 
 
 def _units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

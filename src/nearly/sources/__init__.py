@@ -4,10 +4,8 @@
     read_table         one table with all its columns, whatever they mean
     Source             documents() for the pipeline, kept() for the clean copy
     Block              some rows of a source, to be read by another process or machine
-    LazyFrameSource    a frame that lies on a cluster
     Skipped            what could not become a document, and why
     holds_tables       whether a folder is a table in parts
-    join_folders       a table in which all files of a folder are one document
 
 A source is made of parts (a file, a frame, a list), one kind of part a file here.
 """
@@ -15,20 +13,16 @@ A source is made of parts (a file, a frame, a list), one kind of part a file her
 from nearly.sources.blocks.block import Block
 from nearly.sources.file_name import id_of_name, name_of_id
 from nearly.sources.folder import holds_tables
-from nearly.sources.formats.lazy_frame import LazyFrameSource
 from nearly.sources.opener import open_source, read_table
 from nearly.sources.skipped import Skipped
 from nearly.sources.source import Source
-from nearly.sources.submission import join_folders
 
 __all__ = [
     "Block",
-    "LazyFrameSource",
     "Skipped",
     "Source",
     "holds_tables",
     "id_of_name",
-    "join_folders",
     "name_of_id",
     "open_source",
     "read_table",

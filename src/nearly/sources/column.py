@@ -3,13 +3,14 @@
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
 from nearly.arrays import narrowed, widened
 from nearly.errors import MissingError, SourceError
+from nearly.frozen import dataclass
 from nearly.sources import vector as vectors
 from nearly.sources.embedding import Embedding
 from nearly.sources.item import check_items, contents_of, is_list

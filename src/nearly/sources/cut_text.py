@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pyarrow as pa
 
 from nearly.arrays import column_of, string_array, truths_of
 from nearly.errors import SourceError
+from nearly.frozen import dataclass
 from nearly.sources.column import cast
 from nearly.sources.record import Layout, Records
 

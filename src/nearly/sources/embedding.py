@@ -4,7 +4,6 @@ A text without anything but white space has a vector of zeros, which has no dire
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.errors import SettingsError
+from nearly.frozen import dataclass
 from nearly.sources.vector import Shape, contents_of
 
 __all__ = ["Embed", "Embedding", "embedding_of"]

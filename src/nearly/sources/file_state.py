@@ -4,9 +4,9 @@ import os
 import time
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from nearly.errors import SourceError
+from nearly.frozen import dataclass
 
 __all__ = ["FileState", "check_unchanged", "states_of"]
 

@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from nearly.frozen import dataclass
 from nearly.sources.formats.encoding import bare_ending
 from nearly.sources.path import find_files
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from nearly.arrays import truths_of
 from nearly.errors import SourceError, UnreadableError
+from nearly.frozen import dataclass
 from nearly.sources.cut_text import CutTexts, NotThereError
 from nearly.sources.file_name import name_of_id
 from nearly.sources.part import Part, Stored

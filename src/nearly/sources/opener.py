@@ -12,7 +12,7 @@ import sys
 import tempfile
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 
 from nearly.errors import SourceError, UnreadableError
+from nearly.frozen import dataclass
 from nearly.sources.folder import divided
 from nearly.sources.formats.arrow import ArrowFilePart
 from nearly.sources.formats.charset import (

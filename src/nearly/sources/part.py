@@ -3,11 +3,11 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
+from nearly.frozen import dataclass
 from nearly.sources.cut_text import Gaps, NotThereError
 from nearly.sources.record import Encoded, Original
 

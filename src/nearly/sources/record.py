@@ -3,13 +3,14 @@
 import codecs
 import io
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from nearly.frozen import dataclass
 from nearly.sources.formats.encoding import encoding_of, open_bytes
 
 __all__ = [

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearly.documents.group import folder_of
 from nearly.errors import SourceError
@@ -32,6 +31,8 @@ def join_folders(given: Path, target: Path, *, temporary: Path) -> Skipped:
         folder = folder_of(name, "folder")
         inside = name if folder is None else name.split("/", 1)[1]
         joined.setdefault(folder or name, []).append(f"{heading(inside)}\n{text.rstrip()}\n")
+    import pyarrow.parquet as pq
+
     texts = ["\n".join(parts) for parts in joined.values()]
     pq.write_table(
         pa.table({"id": list(joined), "text": pa.array(texts, pa.large_string())}), target

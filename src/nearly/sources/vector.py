@@ -6,7 +6,7 @@ of texts, as all of a CSV are, bits are written as 0 and 1, or as whole numbers.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from nearly.arrays import BITS, numbers_of
 from nearly.errors import SourceError
+from nearly.frozen import dataclass
 from nearly.sources.item import is_list
 
 __all__ = ["Shape", "contents_of", "shape_of", "shown", "why_none"]

@@ -4,7 +4,6 @@ Near misses are no pairs of the result, so they have to be looked for: some docu
 seed, are compared exactly with all others, as for an audit. They are those of the sample alone.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.documents.corpus import Corpus
+from nearly.frozen import dataclass
 from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Pairs
 from nearly.progress import Progress

@@ -6,7 +6,6 @@ that the pairs of one document are found or missed together.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from nearly.documents.corpus import Corpus
 from nearly.documents.side import OLD
+from nearly.frozen import dataclass
 from nearly.measures.number import Documents
 from nearly.measures.pair import Pairs, join_pairs
 from nearly.progress import Progress

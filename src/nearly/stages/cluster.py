@@ -1,12 +1,12 @@
 """From verified pairs to clusters."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from nearly import _kernels
+from nearly.frozen import dataclass
 from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Packed, Pairs, in_order
 from nearly.settings import Clustering

@@ -50,7 +50,7 @@ def _list_copies(
     for part in near.parts():
         for some in groups.cut(part.first, part.second):
             yield groups.pairs(part.first[some], part.second[some], part.nearness[some])
-    copied = np.unique(originals)
+    copied = np.flatnonzero(np.bincount(originals)).astype(originals.dtype)
     for some in groups.cut(copied, copied):
         yield groups.pairs(copied[some], copied[some], np.full(len(copied[some]), same))
 

@@ -1,7 +1,6 @@
 """Which document of a cluster stays: the rules of `keep`, and what they decide."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +10,7 @@ import pyarrow as pa
 from nearly.arrays import column_of, numbers_of
 from nearly.documents.corpus import Contenders
 from nearly.errors import SettingsError, SourceError
+from nearly.frozen import dataclass
 from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Packed, Pairs, join_pairs
 from nearly.stages.cluster import Clusters

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from difflib import SequenceMatcher
 from typing import Any, Final, Literal, NamedTuple
 
+from nearly.frozen import dataclass
 from nearly.text.kind import Kind, kind_of
 from nearly.wording import count
 

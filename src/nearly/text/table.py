@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from nearly.arrays import Bytes, characters_in, column_of, string_array
-from nearly.text.difference import Difference, difference
 from nearly.text.kind import fingerprint, kind_of_fingerprints
+
+if TYPE_CHECKING:
+    from nearly.text.difference import Difference
 
 __all__ = ["MARKS", "Glimpse", "excerpt_columns", "glimpse", "with_difference"]
 
@@ -121,6 +123,8 @@ _SIDE: Final = (("text", pa.string()), ("start", pa.int64()), ("marks", MARKS))
 
 
 def _row(a: str, b: str, before: int, is_whole: bool) -> dict[str, Any]:
+    from nearly.text.difference import difference  # not needed before somebody looks
+
     found = difference(a, b)
     first = found.first
     starts = (0, 0) if first is None else (first.start_a - BEFORE, first.start_b - BEFORE)

@@ -8,9 +8,10 @@ the same in formulae.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from nearly.errors import SettingsError
+from nearly.frozen import dataclass
 from nearly.tuning.family import Family, Linear
 from nearly.tuning.hashing import MINHASH, Closenesses, Hashing
 from nearly.tuning.quadrature import integral

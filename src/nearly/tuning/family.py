@@ -7,10 +7,10 @@ scheme, OR then AND its mirror, at least k of n the test of agreement of two sig
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from nearly.errors import SettingsError
+from nearly.frozen import dataclass
 
 __all__ = [
     "And",

@@ -6,9 +6,9 @@ distance is turned into one by its measure.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
+from nearly.frozen import dataclass
 from nearly.tuning.family import Family, MinHash, Sensitivity, Sketch
 
 __all__ = ["MINHASH", "Closenesses", "Hashing", "background"]

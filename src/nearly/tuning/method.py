@@ -9,9 +9,10 @@ again. Only counts decide, never the clock, so that every engine and machine dec
 docs/methods.md has the measurements behind the numbers here.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
+from nearly.frozen import dataclass
 from nearly.settings import Method, Settings
 
 __all__ = [

@@ -18,8 +18,8 @@ from nearly.plans import save_plan
 from nearly.prepared.maker import prepare
 from nearly.remnant import abandon, try_lock
 from nearly.sinks import write_table
-from nearly.sources import join_folders
 from nearly.sources.folder import holds_tables
+from nearly.sources.submission import join_folders
 
 __all__ = ["work"]
 

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from threading import Event
@@ -18,6 +18,7 @@ from nearly.documents.spool import TemporaryColumn
 from nearly.engines.local.meeting import ENOUGH, can_look_through, one_by_one, together
 from nearly.engines.local.verification import compare_in_parts
 from nearly.engines.local.workshop import Workshop
+from nearly.frozen import dataclass
 from nearly.measures.number import Documents, different
 from nearly.measures.pair import Block, Packed, Pairs, join_pairs, split_pairs
 from nearly.measures.work import Workers

@@ -1,13 +1,14 @@
 """Blocks of a source: some of its rows, that another process or machine can read."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.documents.place import Stretch
+from nearly.frozen import dataclass
 from nearly.sources.file_state import FileState, check_unchanged
 from nearly.sources.part import Cut, Part
 from nearly.sources.reader import Reading

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pyarrow as pa
 
 from nearly.arrays import string_array
 from nearly.errors import SourceError
+from nearly.frozen import dataclass
 from nearly.sources import part
 from nearly.sources.formats.arrow import TablePart, spool
 from nearly.sources.formats.encoding import without_surrogates
