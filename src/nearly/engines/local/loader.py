@@ -3,6 +3,7 @@
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from functools import reduce
 from queue import SimpleQueue
 from typing import TypeVar
@@ -42,9 +43,15 @@ def load(
     """Documents as they come, signed while the next ones are read."""
     shop.progress.stage("read and sign", None)
     reading = Reading(source, skipped, shop.budget, shop.folder)
-    coming = _hold(shop, reading, source.documents(skipped, keep.column if keep else None))
+    documents = shop.ahead(iter(source.documents(skipped, keep.column if keep else None)))
+    coming = _hold(shop, reading, documents)
     may_try = keep is None and source.border is None
-    text, is_all = _read_head(coming, _needed_to_decide(measure, settings, may_try=may_try))
+    needed = _needed_to_decide(measure, settings, may_try=may_try)
+    # Where less decides, little would be won; and what is not settled yet may weigh otherwise.
+    is_known = measure.is_settled and measure.is_counted and not shop.is_limited
+    weighs = is_known and needed == measure.most_to_try
+    head = _Head(shop, measure, weighs=weighs)
+    text, is_all = head.read(coming, needed)
     choice = choose_method(
         settings,
         len(reading),
@@ -56,7 +63,13 @@ def load(
     guessed = measure.settled(_mean_extent(measure, reading.chunks()))
     if not guessed.is_counted:
         guessed = _count(shop, guessed, reading)
-    batches = itertools.chain(reading.chunks(), coming)
+    if choice.method == "exact" and head.weighed:
+        batches: Iterable[pa.LargeStringArray] = coming
+        for future in head.weighed:
+            reading.add_weighed(future.result())
+    else:
+        head.forget()
+        batches = itertools.chain(reading.chunks(), coming)
     mean_extent = _weigh(shop, reading, batches, measure, guessed, choice, banding)
     decided = guessed if is_all else measure.settled(mean_extent)
     if decided != guessed:
@@ -190,16 +203,30 @@ def _needed_to_decide(measure: Measure, settings: Settings, *, may_try: bool) ->
     return None if measure.is_settled else 0
 
 
-def _read_head(coming: Iterator[pa.LargeStringArray], needed: int | None) -> tuple[int, bool]:
-    """Read on until more than this many bytes are held: how many, and whether that was all."""
-    text = 0
-    while needed is not None and text <= needed:
-        texts = next(coming, None)
-        if texts is None:
-            return text, True
-        offsets, _ = spans(texts)
-        text += int(offsets[-1] - offsets[0])
-    return text, False
+class _Head:
+    """The first documents, which decide the method: weighed as they come, should they be joined."""
+
+    def __init__(self, shop: Workshop, measure: Measure, *, weighs: bool):
+        self._shop, self._measure, self._weighs = shop, measure, weighs
+        self.weighed: list[Future[Weighed]] = []
+
+    def read(self, coming: Iterator[pa.LargeStringArray], needed: int | None) -> tuple[int, bool]:
+        """Read on until more than this many bytes are held: how many, and whether that was all."""
+        text = 0
+        while needed is not None and text <= needed:
+            texts = next(coming, None)
+            if texts is None:
+                return text, True
+            if self._weighs:
+                self.weighed.append(self._shop.begin(self._measure.weigh, texts))
+            offsets, _ = spans(texts)
+            text += int(offsets[-1] - offsets[0])
+        return text, False
+
+    def forget(self) -> None:
+        """They are signed instead."""
+        for future in self.weighed:
+            future.cancel()
 
 
 def _mean_extent(measure: Measure, chunks: Iterator[pa.LargeStringArray]) -> float:

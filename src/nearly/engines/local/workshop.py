@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,18 +30,41 @@ class Workshop:
         self.budget = Budget(memory)
         self.is_limited = memory is not None
         self._pool = ThreadPoolExecutor(self.threads)
+        self._reader = ThreadPoolExecutor(1)
 
     def close(self) -> None:
         """End the threads; what waits is not begun."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for pool in (self._reader, self._pool):
+            pool.shutdown(wait=True, cancel_futures=True)
 
     @property
     def room(self) -> int:
         """Bytes that a step may take."""
         return max(self.budget.limit, LEAST_ROOM)
 
+    def begin(self, function: Callable[[Given], Made], item: Given) -> Future[Made]:
+        """Some thread does it, as soon as one is free."""
+        return self._pool.submit(function, item)
+
+    def ahead(self, items: Iterator[Given]) -> Iterator[Given]:
+        """The same items, the next one made in a thread of its own while one is worked on.
+
+        Not where there is one thread, or where memory is limited: what comes next takes some.
+        """
+        if self.threads == 1 or self.is_limited:
+            yield from items
+            return
+        coming = self._reader.submit(_next, items)
+        while (item := coming.result()) is not None:
+            coming = self._reader.submit(_next, items)
+            yield item
+
     def map(
         self, function: Callable[[Given], Made], items: Iterable[Given], width: int | None = None
     ) -> Iterator[Made]:
         """In order, some items ahead: enough to keep all threads busy, not all in memory."""
         return in_order(self._pool, function, items, width or 2 * self.threads)
+
+
+def _next(items: Iterator[Given]) -> Given | None:
+    return next(items, None)
