@@ -34,29 +34,32 @@ START: dict[str, float] = {
     "least_density": 0.2,
     "steadiness": 0.5,
     "least_evidence": 30.0,
-    "least_scrap": 10.0,
-    "least_condensed": 50.0,
-    "fewest_scraps": 3,
-    "widening": 2.0,
-    "greatest_scrap": 0.5,
-    "reach": 200,
+    "least_length": 100,
     "snap": 50,
     "least_verbatim": 0.5,
+    "condensed_density": 0.5,
+    "least_scattered": 50.0,
+    "least_outside": 0.2,
+    "rise": 2.0,
+    "widest": 20.0,
 }
 #: What each number is multiplied with on its way; those that are missing stay.
 STEPS = {
     "gap": (0.8, 1.25),
     "least_density": (0.6, 0.8, 1.25),
-    "steadiness": (0.8, 1.25),
+    "steadiness": (0.6, 0.8, 1.25),
     "least_evidence": (0.75, 1.25, 1.5),
-    "least_scrap": (0.8, 1.2),
-    "least_condensed": (0.7, 1.4),
-    "greatest_scrap": (0.8, 1.4),
-    "reach": (0.8, 1.25),
+    "least_length": (0.75, 1.5, 2),
     "snap": (0.8, 1.25),
     "least_verbatim": (0.8, 1.2, 1.4),
+    "condensed_density": (0.8, 1.25),
+    "least_scattered": (0.8, 1.25, 1.5),
+    "least_outside": (0.75, 1.5, 2),
+    "rise": (0.75, 1.5, 2),
+    "widest": (0.5, 0.75, 1.5),
 }
-WHOLE = ("most_meetings", "gap", "fewest_scraps", "reach", "snap")
+WHOLE = ("most_meetings", "gap", "least_length", "snap")
+OF_SUMMARIES = ("least_scattered", "least_outside", "rise", "widest")
 Case = tuple[Sequence[Span], Sequence[Span]]
 
 
@@ -81,8 +84,11 @@ class Bench:
         """What is true and what is found of some pairs, by kind."""
         given = {n: int(v) if n in WHOLE else v for n, v in numbers.items()}
         least_verbatim = given.pop("least_verbatim")
+        condensing = {name: given.pop(name) for name in OF_SUMMARIES}
+        condensing |= {"gap": given["gap"], "least_density": given.pop("condensed_density")}
         with (
             mock.patch.object(edited, "ALIGNMENT", given),
+            mock.patch.object(edited, "CONDENSING", condensing),
             mock.patch.object(edited, "LEAST_VERBATIM", least_verbatim),
         ):
             found = edited.aligned(self.words, self.pairs[chosen], "english", 2)
@@ -126,7 +132,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     chosen = parser.parse_args()
     bench = Bench(chosen.folder)
-    own = {**edited.ALIGNMENT, "least_verbatim": edited.LEAST_VERBATIM}
+    own = {**edited.CONDENSING, "condensed_density": edited.CONDENSING["least_density"]}
+    own |= {**edited.ALIGNMENT, "least_verbatim": edited.LEAST_VERBATIM}
     pooled: dict[str, defaultdict[str, list[Case]]] = {}
     folds: list[dict[str, Any]] = []
     for fold in range(FOLDS):

@@ -31,7 +31,9 @@ NORMALISE = {
 UNITS = np.zeros(6_000_000, np.uint64)
 WHO = np.array([0], np.uint32)
 HALF = np.arange(3_000_000, dtype=np.uint32)
-ALIGNMENT = _kernels.Alignment(**edited.ALIGNMENT)
+ALIGNMENT = _kernels.Alignment(
+    **edited.ALIGNMENT, condensing=_kernels.Condensing(**edited.CONDENSING)
+)
 
 
 def align() -> object:

@@ -1,7 +1,8 @@
 // Which passages of two documents say the same in nearly the same words, and where they begin and end.
 //
 // Seeds that meet (`seeds.hpp`) are cut apart where the text between them is long; each heap is trimmed at both ends to
-// where its evidence pays for the text it covers, and kept if what it shares is rare enough.
+// where its evidence pays for the text it covers, and kept if what it shares is rare enough. What sums up a text is found
+// apart (`condensed.hpp`).
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "condensed.hpp"
 #include "seeds.hpp"
 #include "stop.hpp"
 
@@ -23,13 +25,9 @@ struct Alignment {
     float least_density;          // shared words among all words, on the way to every end of a passage
     float steadiness;             // the same, as a part of the density of the whole passage
     float least_evidence;         // the summed rarity of the shared words of a passage
-    float least_scrap;            // the same, of a part of a passage that sums up a long one
-    float least_condensed;        // the same, of all parts of such a passage
-    std::uint32_t fewest_scraps;
-    float widening;               // the long side has so many times the characters of the short one, or more
-    float greatest_scrap;         // a part with more of the evidence than this stands for itself
-    std::uint32_t reach;          // characters between the parts, on the short side
+    std::uint32_t least_length;   // characters of its longer side
     std::uint32_t snap;           // characters from an end of a passage to the end of a sentence
+    Condensing condensing;
 };
 
 // Words [a, a_end) of one document and [b, b_end) of the other.
@@ -40,7 +38,7 @@ struct Aligned {
 
 class Aligner {
   public:
-    explicit Aligner(const Alignment &settings) : settings_(settings), table_(settings.most_meetings) {}
+    explicit Aligner(const Alignment &settings) : settings_(settings), table_(settings.most_meetings), condenser_(settings.condensing) {}
 
     // One of the two documents, until another is kept: best the longer one, as the other is read for each pair.
     void keep(const Words &words) { table_.keep(words); }
@@ -51,16 +49,15 @@ class Aligner {
         found_.clear();
         condensed_.clear();
         table_.meet(keeps_a ? b : a, meetings_);
-        if (!keeps_a)
-            for (Meeting &m : meetings_) m = {m.b, m.b_last, m.a, m.a_last};
+        if (!keeps_a) swap_sides();
         covered_a_.assign(a.size(), 0);
         covered_b_.assign(b.size(), 0);
         split(0, meetings_.size(), true, false);
         condense(true);
+        swap_sides();
         condense(false);
         std::erase_if(found_, [&](const Aligned &each) {
-            return each.evidence < settings_.least_evidence ||
-                   std::ranges::any_of(condensed_, [&](const Aligned &all) { return overlap(each, all); });
+            return std::ranges::any_of(condensed_, [&](const Aligned &all) { return overlap(each, all); });
         });
         found_.insert(found_.end(), condensed_.begin(), condensed_.end());
         found_ = apart(found_, &Aligned::a, &Aligned::a_end);
@@ -76,8 +73,9 @@ class Aligner {
     Alignment settings_;
     Words a_, b_;
     SeedTable table_;
+    Condenser condenser_;
     std::vector<Meeting> meetings_;
-    std::vector<std::uint8_t> covered_a_, covered_b_;
+    Flags covered_a_, covered_b_;
     std::vector<Aligned> found_, condensed_;
     Stop stop_;
 
@@ -110,20 +108,7 @@ class Aligner {
         if (start < to) split(start, to, !by_a, start == from);
     }
 
-    // The stretch of a side whose shared words pay most for those that the other side does not have.
-    std::pair<std::uint32_t, std::uint32_t> best_stretch(const std::vector<std::uint8_t> &covered, std::uint32_t first,
-                                                         std::uint32_t last, float density) const {
-        float sum = 0, best = 0;
-        std::uint32_t start = first, from = first, to = first;
-        for (std::uint32_t i = first; i <= last; ++i) {
-            sum += float(covered[i]) - density;
-            if (sum <= 0) sum = 0, start = i + 1;
-            else if (sum > best) best = sum, from = start, to = i + 1;
-        }
-        return {from, to};
-    }
-
-    std::pair<std::uint32_t, std::uint32_t> trimmed(const std::vector<std::uint8_t> &covered, std::uint32_t first, std::uint32_t last) const {
+    WordSpan trimmed(const Flags &covered, std::uint32_t first, std::uint32_t last) const {
         auto [from, to] = best_stretch(covered, first, last, settings_.least_density);
         if (from == to) return {from, to};
         const float shared = std::count(covered.begin() + from, covered.begin() + to, 1);
@@ -160,48 +145,25 @@ class Aligner {
             std::erase_if(heap, [&](const Meeting &m) { return m.a < a || m.a_last >= a_end || m.b < b || m.b_last >= b_end; });
             if (heap.size() == before && a < a_end && b < b_end) {
                 const float evidence = std::min(summed(a_, covered_a_, a, a_end), summed(b_, covered_b_, b, b_end));
-                if (evidence >= settings_.least_scrap) found_.push_back({a, a_end, b, b_end, evidence});
+                const std::uint32_t length = std::max(a_.ends[a_end - 1] - a_.starts[a], b_.ends[b_end - 1] - b_.starts[b]);
+                if (evidence >= settings_.least_evidence && length >= settings_.least_length) found_.push_back({a, a_end, b, b_end, evidence});
                 return uncover(extent);
             }
             uncover(extent);
         }
     }
 
-    static float summed(const Words &words, const std::vector<std::uint8_t> &covered, std::uint32_t from, std::uint32_t to) {
-        float sum = 0;
-        for (std::uint32_t i = from; i < to; ++i) sum += covered[i] ? words.rarities[i] : 0;
-        return sum;
-    }
-
-    // A few sentences that sum up a long text: scraps that lie close together on one side only become one passage.
+    // Where one side sums up the other, if it is that.
     void condense(bool by_a) {
-        const auto first = by_a ? &Aligned::a : &Aligned::b;
-        const auto end = by_a ? &Aligned::a_end : &Aligned::b_end;
-        const Words &words = by_a ? a_ : b_;
-        std::vector<Aligned> scraps = apart(found_, first, end);
-        std::ranges::sort(scraps, {}, first);
-        std::vector<Aligned> heap;
-        for (const Aligned &scrap : scraps) {
-            const bool is_near = heap.empty() || words.starts[scrap.*first] - words.ends[heap.back().*end - 1] <= settings_.reach;
-            if (!is_near) join(heap, by_a);
-            if (!is_near) heap.clear();
-            heap.push_back(scrap);
-        }
-        join(heap, by_a);
+        std::vector<WordSpan> passages;
+        for (const Aligned &each : found_) passages.push_back(by_a ? WordSpan{each.a, each.a_end} : WordSpan{each.b, each.b_end});
+        for (const Summary &s : condenser_(by_a ? a_ : b_, by_a ? b_ : a_, meetings_, passages))
+            condensed_.push_back(by_a ? Aligned{s.from, s.to, s.other_from, s.other_to, s.evidence}
+                                      : Aligned{s.other_from, s.other_to, s.from, s.to, s.evidence});
     }
 
-    void join(const std::vector<Aligned> &heap, bool by_a) {
-        if (heap.empty() || heap.size() < settings_.fewest_scraps) return;
-        Aligned all = heap[0];
-        float most = all.evidence;
-        for (const Aligned &each : std::span(heap).subspan(1)) {
-            all = {std::min(all.a, each.a), std::max(all.a_end, each.a_end), std::min(all.b, each.b),
-                   std::max(all.b_end, each.b_end), all.evidence + each.evidence};
-            most = std::max(most, each.evidence);
-        }
-        const float a = a_.ends[all.a_end - 1] - a_.starts[all.a], b = b_.ends[all.b_end - 1] - b_.starts[all.b];
-        const bool is_condensed = by_a ? b > settings_.widening * a : a > settings_.widening * b;
-        if (is_condensed && all.evidence >= settings_.least_condensed && most < settings_.greatest_scrap * all.evidence) condensed_.push_back(all);
+    void swap_sides() {
+        for (Meeting &m : meetings_) m = {m.b, m.b_last, m.a, m.a_last};
     }
 
     static bool overlap(const Aligned &x, const Aligned &y) {
@@ -209,7 +171,7 @@ class Aligner {
     }
 
     // From the sentence on that begins nearest, to the one that ends nearest, where these are near enough.
-    std::pair<std::uint32_t, std::uint32_t> snapped(const Words &words, std::uint32_t from, std::uint32_t end) const {
+    WordSpan snapped(const Words &words, std::uint32_t from, std::uint32_t end) const {
         const auto is_border = [&](std::uint32_t i) { return i == 0 || i == words.size() || words.begins[i]; };
         const auto place = [&](std::uint32_t i) { return i < words.size() ? words.starts[i] : words.ends[i - 1]; };
         const auto nearest = [&](std::uint32_t at, std::uint32_t least, std::uint32_t most) {

@@ -254,11 +254,13 @@ void nearly::bind_passages(nanobind::module_ &m) {
     using namespace nb::literals;
     using namespace nearly::passages;
 
+    nb::class_<Condensing>(m, "Condensing")
+        .def(nb::init<std::uint32_t, float, float, float, float, float>(), nb::kw_only(), "gap"_a, "least_density"_a,
+             "least_scattered"_a, "least_outside"_a, "rise"_a, "widest"_a);
     nb::class_<Alignment>(m, "Alignment")
-        .def(nb::init<std::uint32_t, std::uint32_t, float, float, float, float, float, std::uint32_t, float, float,
-                      std::uint32_t, std::uint32_t>(),
-             nb::kw_only(), "most_meetings"_a, "gap"_a, "least_density"_a, "steadiness"_a, "least_evidence"_a,
-             "least_scrap"_a, "least_condensed"_a, "fewest_scraps"_a, "widening"_a, "greatest_scrap"_a, "reach"_a, "snap"_a);
+        .def(nb::init<std::uint32_t, std::uint32_t, float, float, float, std::uint32_t, std::uint32_t, Condensing>(), nb::kw_only(),
+             "most_meetings"_a, "gap"_a, "least_density"_a, "steadiness"_a, "least_evidence"_a, "least_length"_a, "snap"_a,
+             "condensing"_a);
     m.def("cut_units", &cut_units, "offsets"_a, "data"_a, "words"_a, "folds"_a);
     m.def("hash_units", &hash_units, "offsets"_a, "data"_a);
     m.def("shared_runs", &shared_runs, "offsets"_a, "units"_a, "groups"_a, "sides"_a, "one_sided"_a, "k"_a, "window"_a,

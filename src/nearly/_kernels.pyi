@@ -314,6 +314,18 @@ def add_to_bloom(words: U64, hashes: int, keys: U64) -> Bytes: ...
 def look_up_in_bloom(words: U64, hashes: int, keys: U64) -> Bytes: ...
 def sift_by_bloom(words: U64, hashes: int, keys: U64) -> Bytes: ...
 
+class Condensing:
+    def __init__(
+        self,
+        *,
+        gap: int,
+        least_density: float,
+        least_scattered: float,
+        least_outside: float,
+        rise: float,
+        widest: float,
+    ) -> None: ...
+
 class Alignment:
     def __init__(
         self,
@@ -323,13 +335,9 @@ class Alignment:
         least_density: float,
         steadiness: float,
         least_evidence: float,
-        least_scrap: float,
-        least_condensed: float,
-        fewest_scraps: int,
-        widening: float,
-        greatest_scrap: float,
-        reach: int,
+        least_length: int,
         snap: int,
+        condensing: Condensing,
     ) -> None: ...
 
 class NearRuns:

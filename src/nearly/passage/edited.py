@@ -1,7 +1,7 @@
 """Edited passages: pairs of documents that share rare words in a row, aligned.
 
-What the kernel does is said in `alignment.hpp`. The numbers here were tuned on the training part of
-PAN 2013's text alignment; bench/passages.py measures them.
+What the kernel does is said in `alignment.hpp` and `condensed.hpp`. The numbers here were tuned on
+the training part of PAN 2013's text alignment; bench/passages.py measures them.
 """
 
 from __future__ import annotations
@@ -29,16 +29,21 @@ LEAST_SHARED: Final = 5
 ALIGNMENT: Final[dict[str, Any]] = {
     "most_meetings": 2,
     "gap": 160,
-    "least_density": 0.12,
-    "steadiness": 0.4,
-    "least_evidence": 45.0,
-    "least_scrap": 12.0,
-    "least_condensed": 70.0,
-    "fewest_scraps": 3,
-    "widening": 2.0,
-    "greatest_scrap": 0.7,
-    "reach": 180,
+    "least_density": 0.16,
+    "steadiness": 0.35,
+    "least_evidence": 40.0,
+    "least_length": 180,
     "snap": 40,
+}
+
+#: Of a passage that sums up a long text.
+CONDENSING: Final[dict[str, Any]] = {
+    "gap": 160,
+    "least_density": 0.4,
+    "least_scattered": 60.0,
+    "least_outside": 0.3,
+    "rise": 3.0,
+    "widest": 15.0,
 }
 
 #: The part of both sides that verbatim runs must cover to say where a passage begins and ends.
@@ -85,7 +90,7 @@ def aligned(
         first_side = int(units.offsets[-1 if counted is None else counted])
         counted = spelt.counted(first_side, threads)
     stem, rarity = spelt.weighed(counted, threads)
-    settings = _kernels.Alignment(**ALIGNMENT)
+    settings = _kernels.Alignment(**ALIGNMENT, condensing=_kernels.Condensing(**CONDENSING))
     pairs = pairs[np.argsort(_longer(units, pairs), kind="stable")]
 
     def work(start: int) -> Found:
