@@ -1,5 +1,6 @@
 """The web app in a real browser: journeys, keys, light and dark, small screens, and no error."""
 
+import contextlib
 import csv
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import Visit, launched, served
 from nasty import NASTY
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Error, Page, expect
 from test_web_upload import zipped
 from web_desk import saved
 
@@ -138,6 +139,11 @@ def test_the_teacher(browser: Browser, tmp_path: Path) -> None:
         page.get_by_role("link", name="Pairs", exact=True).click()
         rows = page.locator("#pairs tbody tr")
         assert rows.count() > 3
+        page.get_by_role("combobox", name="difference").select_option("words")
+        page.get_by_role("button", name="Show", exact=True).click()
+        page.wait_for_url("**difference=words*")
+        expect(rows.first).to_contain_text("equal but for")
+        page.get_by_role("link", name="Show all").click()
         rows.nth(1).get_by_role("link").click()
         expect(page.get_by_role("heading", name="Side by side")).to_be_visible()
         page.wait_for_load_state("networkidle")
@@ -285,6 +291,26 @@ def test_keys_are_enough(browser: Browser, address: str) -> None:
         page.wait_for_load_state()
     assert len(set(seen)) > 3
     visit.end()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "const s = document.createElement('script'); s.textContent = '1'; document.body.append(s)",
+        "document.body.setAttribute('style', 'color: red')",
+        "document.body.append(Object.assign(new Image(), { src: 'data:image/gif;base64,R0lGOD' }))",
+        "fetch('http://127.0.0.2/').catch(() => 0)",
+        "eval('1')",
+    ],
+)
+def test_what_the_policy_forbids_fails_a_visit(browser: Browser, address: str, broken: str) -> None:
+    visit = Visit(browser, address)
+    with contextlib.suppress(Error):
+        visit.page.evaluate(broken)
+    visit.page.wait_for_function("window.broken.length")
+    with pytest.raises(AssertionError):
+        visit.end()
 
 
 @pytest.mark.slow

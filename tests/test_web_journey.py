@@ -152,18 +152,20 @@ def test_texts_of_every_script_are_laid_out(
     visit = Visit(browser, scripts, scheme=scheme)
     page = visit.page
     page.set_viewport_size({"width": width, "height": 900})
-    seen = set()
+    seen, named = set(), []
     for number in range(5):
         page = visit.go(f"/r/found/pair/{number}")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         told = page.evaluate(SHAPES)
         seen.add((told["direction"], told["font"] == "one width"))
+        named.append(told["heading"])
         assert told["overflowing"] == []
         assert told["sign"] is False
         assert told["marked"] > 0
         assert told["numbers"] == {"rtl": "right", "ltr": "left"}[told["direction"]]
         beside = told["tops"][0] == told["tops"][1]
         assert beside == (width > 700)
+    assert sorted(named) == ["ltr"] * 4 + ["rtl"]  # Hebrew; an Arabic name begins with "ar/"
     assert seen == {("rtl", False), ("ltr", False), ("ltr", True)}
     visit.go("/r/found/pairs")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -187,6 +189,7 @@ SHAPES = """() => {
     const nearer = number.left - room.left < room.right - number.right ? "left" : "right";
     return {
         direction: style.direction,
+        heading: getComputedStyle(texts[0].previousElementSibling).direction,
         font: style.fontFamily.includes("monospace") ? "one width" : "any",
         overflowing: texts.flatMap(outside),
         sign: texts.some((text) => text.textContent.includes("\\u240d")),

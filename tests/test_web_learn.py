@@ -127,7 +127,7 @@ def test_documents_of_a_lesson_are_data(client: TestClient) -> None:
 
 
 def test_a_short_pair_leads_to_its_lesson(client: TestClient) -> None:
-    assert lesson_address(["x" * 5_000, "y"]) is None
+    assert lesson_address(["x" * 3_000, "y"]) is None
     to = lesson_address(["one\ntwo", "three"])
     assert to is not None
     assert client.get(to + "&format=json").json()["documents"] == ["D1", "D2"]

@@ -112,6 +112,20 @@ def test_a_run_leaves_stop_words_out(client: TestClient) -> None:
     assert '<option value="english" selected>' in client.get("/run/sample-1/settings").text
 
 
+@pytest.mark.parametrize("name", ["*.csv", "SELECT 1.csv", "-.csv"])
+def test_a_name_that_means_something_elsewhere_is_a_name_here(
+    desk: Desk, client: TestClient, name: str
+) -> None:
+    """A pattern, a query, standard input: the command line knows them."""
+    table = f"id,text\n1,{LONG}\n2,{LONG}\n".encode()
+    client.post("/upload", files={"file": (name, table)}, headers=OURS)
+    (run,) = desk.runs.names()
+    client.post(f"/run/{run}/begin", data=ASKED, headers=OURS)
+    told = finished(client, run)
+    assert told["state"] == "done", told
+    assert client.get(f"/r/{run}/pairs?format=json").json()["total"] == 1
+
+
 def test_a_run_that_fails_says_why_and_can_be_run_again(desk: Desk, client: TestClient) -> None:
     (desk.root / "docs.csv").write_text(f"key,body\n7,{LONG}\n8,{LONG}\n")
     client.post("/choose", data={"path": "docs.csv"}, headers=OURS)
@@ -135,6 +149,7 @@ def test_a_run_that_fails_says_why_and_can_be_run_again(desk: Desk, client: Test
         ("measure", "edit"),
         ("case", "UPPER"),
         ("stop_words", "klingon"),
+        ("difference", "perhaps"),
     ],
 )
 def test_impossible_settings_are_said_at_once(

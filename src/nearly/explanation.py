@@ -257,24 +257,28 @@ def _function_table(universe: Sequence[Any], functions: Sequence[Rearranged]) ->
 def _step_table(
     universe: Sequence[Any], states: Sequence[tuple[int | None, Signatures]]
 ) -> pa.Table:
-    lines = [
-        (row, None if row is None else str(universe[row]), f"h{i + 1}", i, signatures)
-        for row, signatures in states
-        for i in range(len(next(iter(signatures.values()))))
-    ]
     documents = states[0][1]
-    cells = [
-        (name, [_finite(signatures[name][i]) for *_, i, signatures in lines], pa.int64())
-        for name in documents
-    ]
+    functions = [f"h{i + 1}" for i in range(len(next(iter(documents.values()))))]
+    names = [None if row is None else str(universe[row]) for row, _ in states]
     return _table(
         [
-            ("row", [line[0] for line in lines], pa.int64()),
-            ("shingle", [line[1] for line in lines], pa.string()),
-            ("function", [line[2] for line in lines], pa.string()),
-            *cells,
+            ("row", [row for row, _ in states for _ in functions], pa.int64()),
+            ("shingle", [name for name in names for _ in functions], pa.string()),
+            ("function", functions * len(states), pa.string()),
+            *((name, list(_cells(name, states)), pa.int64()) for name in documents),
         ]
     )
+
+
+def _cells(name: str, states: Sequence[tuple[int | None, Signatures]]) -> Iterator[int | None]:
+    """A document's values state by state; most states leave its list as it is."""
+    before: Sequence[float] | None = None
+    shown: list[int | None] = []
+    for _, signatures in states:
+        if signatures[name] is not before:
+            before = signatures[name]
+            shown = list(map(_finite, before))
+        yield from shown
 
 
 def _finite(value: float) -> int | None:

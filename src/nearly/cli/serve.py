@@ -189,7 +189,7 @@ def _run(desk: Desk, path: Path, threshold: float) -> str:
     Settings(threshold=threshold)
     name, _ = desk.runs.draft(path.absolute().name.partition(".")[0], path, str(path))
     parts = {"group": desk.group, "term": desk.term}
-    desk.runs.start(name, {"options": {"threshold": threshold}, **parts})
+    desk.runs.start(name, {"options": {"threshold": threshold, "difference": "yes"}, **parts})
     return at(name, room="run")
 
 

@@ -179,7 +179,10 @@ class Prepared:
 
     def _named_like(self, words: str) -> npt.NDArray[np.bool_]:
         ids = self.documents["id"].cast(pa.string())
-        has = pc.match_substring(ids, words, ignore_case=True)
+        if words.isascii():  # twice as fast
+            has = pc.match_substring(pc.ascii_lower(ids), words.lower())
+        else:
+            has = pc.match_substring(ids, words, ignore_case=True)
         found: npt.NDArray[np.bool_] = has.to_numpy(zero_copy_only=False)
         return found
 

@@ -37,7 +37,7 @@ def beside(pair: PairView, name: str) -> Markup:
         [
             tag(
                 "div",
-                tag("h4", tag("bdi", called), dir="auto"),
+                tag("h4", called, dir="auto"),
                 tag("div", _text(text, pieces, f"{name}-", side, both), class_=style, dir="auto"),
                 _rest((pair.matched.a, pair.matched.b)[side == "b"], pieces),
             )

@@ -71,6 +71,7 @@ def _work(place: Path, notes: Notes) -> None:
     if request.get("whole") == "folder":
         given, skipped = _joined(given, place)
         options |= {"id": "id", "text": "text"}
+    options["difference"] = options.get("difference") == "yes"
     options["stop_words"] = ENGLISH if options.get("stop_words") == "english" else ()
     found = api.find(given, progress=notes, **options)
     notes.skipped = [*skipped, *found.skipped.slice(0, 1_000).to_pylist()]

@@ -28,6 +28,8 @@ __all__ = ["LONGEST", "export", "learn", "lesson_address"]
 
 #: Characters of all documents together: an address has to hold them.
 LONGEST: Final = 4_000
+#: Of a pair that leads to its lesson: no more shingles than a lesson takes.
+LONGEST_PAIR: Final = 2_000
 MOST_FUNCTIONS: Final = 60
 #: Of hashes that are only counted.
 SEED: Final = 1
@@ -46,7 +48,7 @@ TEXTS: Final = (
 def lesson_address(texts: Sequence[str]) -> str | None:
     """Where some texts are explained; None where they are too long for a lesson."""
     lines = "\n".join(" ".join(text.split()) for text in texts)
-    return f"/learn?{urlencode({'texts': lines})}" if 0 < len(lines) <= LONGEST else None
+    return f"/learn?{urlencode({'texts': lines})}" if 0 < len(lines) <= LONGEST_PAIR else None
 
 
 def learn(desk: Desk, asked: Asked) -> Shown:  # noqa: ARG001

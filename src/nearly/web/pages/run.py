@@ -46,6 +46,8 @@ FIELDS: Final = (
     Field("punctuation", "punctuation", _TEXT["punctuation"].meaning, ("keep", "drop"), "keep"),
     Field("stop_words", "stop words", "english: leave out the commonest English words, such as the "
           "and of.", ("keep", "english"), "keep"),
+    Field("difference", "kinds of difference", "yes: say of every pair whether only case, digits, "
+          "punctuation or so differ, and pairs can be filtered by it.", ("yes", "no"), "yes"),
     Field("id", "id column", "Of a table: the column that names a document; guessed if empty."),
     Field("text", "text column", "Of a table: the column that holds the text; guessed if empty."),
     Field("whole", "a document is a", "folder: all files of a student's folder are one document, "
@@ -82,12 +84,22 @@ def begin(desk: Desk, asked: Asked) -> Moved:
     parts = {name: given.pop(name) or None for name in PARTS}
     options = {name: value for name, value in given.items() if value}
     typed = _typed(options)
-    if given["stop_words"] not in ("", "keep", "english"):
-        raise SettingsError(f"stop words is {given['stop_words'][:50]!r}; keep or english")
+    _check_choices(given)
     text = {name: typed[name] for name in ("unit", "k", "case", "punctuation") if name in typed}
     Settings(threshold=typed.get("threshold", _USUAL.threshold), text=TextSettings(**text))
     desk.runs.start(asked.path["run"], {"options": typed, **parts})
     return Moved(at(asked.path["run"], room="run"))
+
+
+def _check_choices(given: dict[str, str]) -> None:
+    """What the worker understands; settings of the library refuse by themselves."""
+    for field in FIELDS:
+        if field.name in ("measure", "stop_words", "difference"):
+            value = given[field.name]
+            if value and value not in field.choices:
+                raise SettingsError(
+                    f"{field.words} is {value[:50]!r}; choose {' or '.join(field.choices)}"
+                )
 
 
 def _typed(options: dict[str, str]) -> dict[str, Any]:
@@ -101,8 +113,6 @@ def _typed(options: dict[str, str]) -> dict[str, Any]:
             ) from None
     if options.get("k", "").isdecimal():
         typed["k"] = int(options["k"][:9])
-    if options.get("measure") not in (None, "jaccard", "containment"):
-        raise SettingsError(f"measure is {options['measure'][:50]!r}; jaccard or containment")
     return typed
 
 
