@@ -61,7 +61,7 @@ if (section && place) {
   const svg = made("svg", { viewBox: `0 ${top} ${size} ${bottom - top}`, class: size < 640 ? "small" : "", role: "img", "aria-label": `graph of ${names.length} documents and ${real.length} links` });
   for (const [a, b, value] of real) {
     const share = distance ? 1 - value / Math.max(least, 1e-9) : (value - least) / Math.max(1 - least, 1e-9);
-    svg.append(made("line", { x1: points[a].x, y1: points[a].y, x2: points[b].x, y2: points[b].y, "stroke-width": 0.5 + 2.5 * Math.max(0, share), "stroke-opacity": 0.25 + 0.6 * Math.max(0, share) }));
+    svg.append(made("line", { x1: points[a].x, y1: points[a].y, x2: points[b].x, y2: points[b].y, "stroke-width": 0.5 + 2.5 * Math.max(0, share), "stroke-opacity": 0.45 + 0.5 * Math.max(0, share) }));
   }
   names.forEach((name, i) => {
     const circle = made("circle", { cx: points[i].x, cy: points[i].y, r: names.length > 60 ? 4 : 7 });
