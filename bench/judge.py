@@ -48,6 +48,10 @@ class Judge:
         worst = float(np.abs(said[known] - real).max(initial=0))
         return {**self._shares(keys), "worst_similarity_error": worst}
 
+    def quality_of_rows(self, pairs: Numbers) -> dict[str, Any]:
+        """Recall and precision of pairs of rows."""
+        return self._shares(np.unique(self._keys(pairs[:, 0], pairs[:, 1])))
+
     def _keys(self, a: Numbers, b: Numbers) -> Numbers:
         distinct = a != b  # a peer also finds the document itself
         a, b = a[distinct], b[distinct]

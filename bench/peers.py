@@ -1,13 +1,18 @@
-"""The whole job on six corpora: nearly against gaoya, rensa, datasketch and plain SQL.
+"""The whole job on six corpora: nearly against its peers.
 
 Each contender reads the Parquet file, shingles, signs (peers: 128 permutations), and asks for
 the neighbours of every document at threshold 0.8, with 5-shingles of characters and of words.
 All run in one process, in turn, so that a slow minute of the machine hits them all. Recall and
 precision are against the exact truth of `truth.py` on debian; on the others, whose truth it would
 take minutes and gigabytes to find, against nearly's exact join, which the tests hold to the truth.
-What is measured is added to what results/peers.json has of other corpora.
+What is measured is added to what results/peers.json has; `peers_picture.py` draws it.
 
-    python bench/peers.py [--data DIR] [--corpus debian …] [--repeat 3] [--threads 2] [--others]
+The fast ones, gaoya and rensa, take turns with nearly. Slower ones run once, on debian, if they are
+asked for by name: datasketch, an exact join in plain SQL, and pipelines (`pipelines.py`), which
+need an environment of their own, whose Python is given by `--environment`.
+
+    python bench/peers.py [--data DIR] [--corpus debian …] [--repeat 3] [--threads 2]
+        [--others datasketch sql text-dedup datatrove daft] [--environment PYTHON] [--only-others]
 """
 
 import json
@@ -20,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import harness
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from judge import Judge
@@ -151,7 +157,24 @@ PEERS: dict[str, Contender] = {"gaoya": run_gaoya, "rensa": run_rensa}
 #: Does not end within two minutes: every copy of a text is a neighbour of every other.
 ENDLESS = {("gaoya", "tweets", "word")}
 #: Slower by far, or of another kind: each runs once, on debian, if it is asked for.
-OTHERS: dict[str, Contender] = {"datasketch": run_datasketch, "DuckDB SQL, exact": run_sql}
+OTHERS: dict[str, Contender] = {"datasketch": run_datasketch, "sql": run_sql}
+PIPELINES = ("text-dedup", "datatrove", "daft")
+#: By characters too many pairs share a shingle, and pipelines cut words only.
+BY_CHARACTERS = ("datasketch",)
+
+
+def run_pipeline(name: str, python: Path, path: Path) -> dict[str, Any]:
+    """What `pipelines.py` measured in an environment of its own: seconds, and pairs of rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        pairs = Path(folder) / "pairs.npy"
+        said = subprocess.run(
+            [python, harness.BENCH / "pipelines.py", name, path, pairs],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        seconds = json.loads(said.stdout.splitlines()[-1])["seconds"]
+        return {"seconds": [seconds], "pairs": np.load(pairs)}
 
 
 def nearly_contenders(threads: int) -> dict[str, Contender]:
@@ -206,16 +229,35 @@ def exact_pairs(path: Path, unit: str) -> pa.Table:
     return pairs.sort_by([("a", "ascending"), ("b", "ascending")])
 
 
-def measure(
-    path: Path, contenders: dict[str, Contender], unit: str, repeat: int, *, others: bool
-) -> dict[str, Any]:
+def judge_of(path: Path, unit: str) -> Judge:
+    """The truth of a corpus, by `truth.py` on debian."""
+    exact = None if path.parent.name == "debian" else exact_pairs(path, unit)
+    return Judge(path, unit, K, THRESHOLD, exact=exact)
+
+
+def measure_others(path: Path, unit: str, names: list[str], python: Path | None) -> dict[str, Any]:
+    """Each of these once, with the quality of its answer."""
+    judge = judge_of(path, unit)
+    measured: dict[str, Any] = {}
+    for name in names:
+        if unit == "char" and name not in BY_CHARACTERS:
+            continue
+        if name in OTHERS:
+            seconds, answer = harness.timed(partial(OTHERS[name], path, unit))
+            measured[name] = {"seconds": [seconds], **judge.quality(answer)}
+        elif python is not None:
+            told = run_pipeline(name, python, path)
+            measured[name] = {**told, **judge.quality_of_rows(told["pairs"])}
+        measured[name]["median"] = measured[name]["seconds"][0]
+    return measured
+
+
+def measure(path: Path, contenders: dict[str, Contender], unit: str, repeat: int) -> dict[str, Any]:
     """Seconds of every repetition, taken in turn, and the quality of each answer.
 
     A fast contender runs twice a turn: its time is the one that needs more repetitions.
     """
-    is_debian = path.parent.name == "debian"
-    exact = None if is_debian else exact_pairs(path, unit)
-    judge = Judge(path, unit, K, THRESHOLD, exact=exact)
+    judge = judge_of(path, unit)
     measured: dict[str, Any] = {name: {"seconds": []} for name in contenders}
     for _ in range(repeat):
         for name, contender in contenders.items():
@@ -223,10 +265,6 @@ def measure(
                 seconds, answer = harness.timed(partial(contender, path, unit))
                 measured[name]["seconds"].append(seconds)
             measured[name].update(judge.quality(answer))
-    for name, contender in OTHERS.items() if is_debian and others else ():
-        if (name, unit) != ("DuckDB SQL, exact", "char"):
-            seconds, answer = harness.timed(partial(contender, path, unit))
-            measured[name] = {"seconds": [seconds], **judge.quality(answer)}
     for name in measured:
         measured[name]["median"] = harness.median(measured[name]["seconds"])
     return measured
@@ -261,7 +299,9 @@ def main() -> None:
     parser.add_argument("--corpus", nargs="+", choices=CORPORA, default=list(CORPORA))
     parser.add_argument("--repeat", type=int, default=3, help="turns; nearly runs twice in each")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--others", action="store_true", help="the slow ones too, on debian")
+    parser.add_argument("--others", nargs="+", choices=[*OTHERS, *PIPELINES], default=[])
+    parser.add_argument("--environment", type=Path, help="the Python that has the pipelines")
+    parser.add_argument("--only-others", action="store_true", help="keep what is known of the rest")
     asked = parser.parse_args()
     os.environ["RAYON_NUM_THREADS"] = str(asked.threads)  # gaoya and rensa read it when imported
     contenders = {**PEERS, **nearly_contenders(asked.threads)}
@@ -269,19 +309,15 @@ def main() -> None:
     known = json.loads(results.read_text()).get("corpora", {}) if results.exists() else {}
     for name in asked.corpus:
         path = asked.data / CORPORA[name]
-        known[name] = {
-            unit: measure(
-                path,
-                {who: c for who, c in contenders.items() if (who, name, unit) not in ENDLESS},
-                unit,
-                asked.repeat,
-                others=asked.others,
-            )
-            for unit in UNITS
-        }
         for unit in UNITS:
-            report(name, unit, known[name][unit])
-        harness.save("peers", {"threads": asked.threads, "corpora": known})
+            of_unit = known.setdefault(name, {}).setdefault(unit, {})
+            if not asked.only_others:
+                taking = {w: c for w, c in contenders.items() if (w, name, unit) not in ENDLESS}
+                of_unit |= measure(path, taking, unit, asked.repeat)
+            if name == "debian":
+                of_unit |= measure_others(path, unit, asked.others, asked.environment)
+            report(name, unit, of_unit)
+            harness.save("peers", {"threads": asked.threads, "corpora": known})
 
 
 if __name__ == "__main__":
