@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from postgres import needs_postgres
 
 import nearly
-from nearly import textbook
+from nearly import _kernels, textbook
 from nearly.arrays import string_array
 from nearly.errors import MissingError, NearlyError, SettingsError, SinkError, SourceError
 from nearly.index import addition, merge_policy, search
@@ -441,13 +441,40 @@ def test_a_question_in_one_go_meets_what_it_meets_band_by_band(
             at_once, left_out = search._near(asking, lives, signed, None)
             met, _ = search._met(lives, signed.keys)
             by_band = search._agreeing(asking, met, signed, None)
-            found, expected = (
-                [(live.key, contents.tolist()) for live, contents in each]
-                for each in (at_once, by_band)
-            )
+            expected = [
+                (live.key, contents.tolist(), live.segment.digests(contents).tolist())
+                for live, contents in by_band
+            ]
+            found = [
+                (live.key, contents.tolist(), digests.tolist())
+                for live, contents, digests in at_once
+            ]
             assert (found, left_out) == (expected, 0)
             met_some += len(found) > 0
         assert met_some > 60
+
+
+WORDS_OF_64_BITS = st.sampled_from([0, 1, 2**40, 2**63, 2**64 - 1]) | st.integers(0, 2**64 - 1)
+
+
+@given(st.lists(st.tuples(WORDS_OF_64_BITS, WORDS_OF_64_BITS), max_size=60), st.integers(1, 3))
+def test_digests_are_put_in_order_as_pairs_are(pairs: list[tuple[int, int]], copies: int) -> None:
+    digests = np.array(pairs * copies, np.uint64).reshape(-1, 2)
+    found = _kernels.digest_order(digests).tolist()
+    assert found == sorted(range(len(digests)), key=lambda place: (pairs * copies)[place])
+
+
+@pytest.mark.parametrize("count", [0, 1, 50, 3000])  # few are sorted in another way than many
+def test_runs_of_bands_are_keys_in_order_and_whose_they_are(count: int) -> None:
+    draw = np.random.default_rng(count)
+    keys = draw.integers(0, 40, (count + 5, 4), dtype=np.uint32) * np.uint32(100_000_007)
+    rows = draw.permutation(count + 5)[:count].astype(np.uint32)
+    owners = np.sort(draw.permutation(2 * count)[:count]).astype(np.uint32)
+    expected = []
+    for band in (1, 2):
+        run = sorted(zip(keys[rows, band].tolist(), owners.tolist(), strict=True))
+        expected += [key for key, _ in run] + [owner for _, owner in run]
+    assert _kernels.sort_bands(keys, rows, owners, 1, 3).tolist() == expected
 
 
 def test_vectors_of_another_shape_are_refused(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ WORK: dict[str, Callable[[nearly.Index, dict[str, str]], object]] = {
 
 
 @pytest.mark.parametrize("name", WORK)
-@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 19])
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 7])
 def test_calls_that_fail_leave_the_index_before_or_after(place: Path, name: str, step: int) -> None:
     texts = near_copies(60)
     more = {f"m{key}": text for key, text in near_copies(40, seed=2).items()}
@@ -190,7 +190,7 @@ def test_calls_that_fail_leave_the_index_before_or_after(place: Path, name: str,
         if not is_met:
             break
     assert not is_met
-    assert met >= (0 if name == "add a few" else 100 // step)  # a few stay in the catalogue
+    assert met >= (0 if name == "add a few" else 35 // step)  # a few stay in the catalogue
 
 
 def test_every_call_of_opening_that_fails_is_an_error(place: Path) -> None:

@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "digest_order.hpp"
 #include "segment.hpp"
 
 namespace nearly {
@@ -43,6 +44,30 @@ static auto band_in_order(const Column<std::uint32_t> &keys, const Column<std::u
         }
     }
     return std::pair(give(std::move(sorted)), give(std::move(whose)));
+}
+
+static auto bands_in_order(const Matrix<std::uint32_t> &keys, const Column<std::uint32_t> &rows,
+                           const Column<std::uint32_t> &owners, std::size_t from_band, std::size_t to_band) {
+    if (rows.size() != owners.size()) throw std::invalid_argument("each row needs its owner");
+    if (from_band > to_band || to_band > keys.shape(1)) throw std::invalid_argument("there is no such band");
+    check_below(span_of(rows), keys.shape(0));
+    std::vector<std::uint32_t> runs;
+    {
+        nb::gil_scoped_release release;
+        runs = sort_bands(span_of(keys), keys.shape(1), span_of(rows), span_of(owners), from_band, to_band);
+    }
+    return give(std::move(runs));
+}
+
+static auto order_of_digests(const Matrix<std::uint64_t> &digests) {
+    if (digests.shape(1) != 2) throw std::invalid_argument("a digest is two words");
+    if (digests.shape(0) > std::numeric_limits<std::uint32_t>::max()) throw std::invalid_argument("too many digests");
+    std::vector<std::uint32_t> order;
+    {
+        nb::gil_scoped_release release;
+        order = digest_order({reinterpret_cast<const Content *>(digests.data()), digests.shape(0)});
+    }
+    return give(std::move(order));
 }
 
 static auto meetings_for_python(const MappedSegment &mapped, const Matrix<std::uint32_t> &keys, std::size_t from_band,
@@ -86,7 +111,38 @@ static auto agreeing_for_python(const MappedSegment &mapped, const Matrix<std::u
         found = mapped.segment.agreeing({span_of(keys), 1, keys.shape(1)}, span_of(sketches), most, span_of(dead), bits,
                                         most_different);
     }
-    return std::tuple(give(std::move(found.contents)), found.fullest, found.left_out);
+    std::vector<std::uint64_t> digests;
+    for (const Content &digest : found.digests) digests.insert(digests.end(), {digest.high, digest.low});
+    const std::size_t count = found.contents.size();
+    return std::tuple(give(std::move(found.contents)), give(std::move(digests), {count, 2}), found.fullest,
+                      found.left_out);
+}
+
+static auto owners_for_python(const MappedSegment &mapped, const Matrix<std::uint64_t> &digests,
+                              const Column<std::uint8_t> &dead) {
+    if (digests.shape(1) != 2) throw std::invalid_argument("a digest is two words");
+    Owners found;
+    {
+        nb::gil_scoped_release release;
+        found = mapped.segment.owners({reinterpret_cast<const Content *>(digests.data()), digests.shape(0)},
+                                      span_of(dead));
+    }
+    return std::tuple(give(std::move(found.places)), give(std::move(found.documents)), give(std::move(found.numbers)));
+}
+
+// The bytes between two offsets each, both of columns of the file.
+static nb::list pieces_for_python(const MappedSegment &mapped, std::size_t offsets, std::size_t data,
+                                  const Column<std::uint32_t> &places) {
+    const Pages &pages = mapped.segment.pages();
+    nb::list found;
+    for (const std::uint32_t place : span_of(places)) {
+        const Run<std::int64_t> ends(pages, offsets + place * sizeof(std::int64_t), 2);
+        const std::int64_t start = ends[0], end = ends[1];
+        if (start < 0 || start > end || static_cast<std::size_t>(end) > pages.data().size() - data) throw Damaged(0);
+        pages.check(data + start, data + end);
+        found.append(nb::bytes(pages.data().data() + data + start, static_cast<std::size_t>(end - start)));
+    }
+    return found;
 }
 
 static auto found_for_python(const MappedSegment &mapped, const Matrix<std::uint64_t> &digests, bool among_ids) {
@@ -104,17 +160,21 @@ void bind_segment(nb::module_ &m) {
     using namespace nanobind::literals;
     static nb::exception<Damaged> damaged(m, "DamagedError", PyExc_RuntimeError);
     m.def("page_sums", &sums_of_pages, "data"_a);
+    m.def("sort_bands", &bands_in_order, "keys"_a, "rows"_a, "owners"_a, "from_band"_a, "to_band"_a);
+    m.def("digest_order", &order_of_digests, "digests"_a);
     m.def("sort_band", &band_in_order, "keys"_a, "owners"_a);
     const auto make = [](MappedSegment *self, const Column<std::uint8_t> &data, const Column<std::uint64_t> &sums,
                          std::size_t contents, std::size_t keyed, std::size_t documents, std::size_t bands,
                          std::size_t width, std::size_t buckets, std::size_t sketches,
-                         std::size_t content_high, std::size_t content_low, std::size_t id_high, std::size_t id_low) {
-        new (self) MappedSegment(data, sums, {contents, keyed, documents, bands, width, buckets, sketches,
-                                              content_high, content_low, id_high, id_low});
+                         std::size_t content_high, std::size_t content_low, std::size_t id_high, std::size_t id_low,
+                         std::size_t starts, std::size_t numbers) {
+        new (self) MappedSegment(data, sums, {contents, keyed, documents, bands, width, buckets, sketches, content_high,
+                                              content_low, id_high, id_low, starts, numbers});
     };
     nb::class_<MappedSegment>(m, "MappedSegment")
         .def("__init__", make, "data"_a, "sums"_a, "contents"_a, "keyed"_a, "documents"_a, "bands"_a, "width"_a,
-             "buckets"_a, "sketches"_a, "content_high"_a, "content_low"_a, "id_high"_a, "id_low"_a)
+             "buckets"_a, "sketches"_a, "content_high"_a, "content_low"_a, "id_high"_a, "id_low"_a,
+             "starts"_a, "numbers"_a)
         .def("check", [](const MappedSegment &mapped, std::size_t start, std::size_t end) {
             mapped.segment.pages().check(start, end);
         }, "start"_a, "end"_a)
@@ -139,6 +199,8 @@ void bind_segment(nb::module_ &m) {
         .def("differences", &differences_for_python, "pairs"_a, "sketches"_a, "bits"_a)
         .def("agreeing", &agreeing_for_python, "keys"_a, "sketches"_a, "most"_a, "dead"_a, "bits"_a,
              "most_different"_a)
+        .def("owners", &owners_for_python, "digests"_a, "dead"_a)
+        .def("pieces", &pieces_for_python, "offsets"_a, "data"_a, "places"_a)
         .def("find", &found_for_python, "digests"_a, "among_ids"_a);
 }
 

@@ -27,6 +27,7 @@ struct Damaged : std::exception {
 };
 
 constexpr std::size_t PAGE = 4096;
+constexpr std::size_t FEW_ENTRIES = 1024;  // are sorted sooner by comparing
 
 inline std::size_t count_pages(std::size_t bytes) { return (bytes + PAGE - 1) / PAGE; }
 
@@ -135,6 +136,31 @@ inline std::vector<std::uint64_t> sort_by_key(std::span<const std::uint32_t> key
     return entries;
 }
 
+// The runs of some bands as a segment's file has them: keys in order, then whose they are. `rows` are the rows of
+// the matrix that have keys, and `owners` the numbers of these, ascending.
+inline std::vector<std::uint32_t> sort_bands(std::span<const std::uint32_t> keys, std::size_t width,
+                                             std::span<const std::uint32_t> rows, std::span<const std::uint32_t> owners,
+                                             std::size_t from_band, std::size_t to_band) {
+    const std::size_t count = rows.size();
+    std::vector<std::uint32_t> runs(2 * count * (to_band - from_band));
+    std::vector<std::vector<std::uint64_t>> entries(to_band - from_band, std::vector<std::uint64_t>(count));
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t band = from_band; band < to_band; ++band)
+            entries[band - from_band][i] = std::uint64_t{keys[rows[i] * width + band]} << 32 | owners[i];
+    Stop stop;
+    auto out = runs.begin();
+    for (std::vector<std::uint64_t> &band : entries) {
+        stop.check(8 * count);
+        if (count < FEW_ENTRIES)
+            std::sort(band.begin(), band.end());
+        else
+            radix_sort(band, 32, 64);
+        out = std::ranges::transform(band, out, [](std::uint64_t entry) { return entry >> 32; }).out;
+        out = std::ranges::transform(band, out, [](std::uint64_t entry) { return static_cast<std::uint32_t>(entry); }).out;
+    }
+    return runs;
+}
+
 // Digests of 128 bits in order, in two columns.
 struct Digests {
     Run<std::uint64_t> high, low;
@@ -150,7 +176,7 @@ struct Digests {
 // What the file holds, and where. The run of a band is its keys, in order, and then whose they are.
 struct SegmentLayout {
     std::size_t contents, keyed, documents, bands, width;
-    std::size_t buckets, sketches, content_high, content_low, id_high, id_low;
+    std::size_t buckets, sketches, content_high, content_low, id_high, id_low, starts, numbers;
 };
 
 struct Questions {
@@ -167,8 +193,15 @@ struct Met {
 // What one question meets in a segment and agrees with.
 struct Agreeing {
     std::vector<std::uint32_t> contents;  // each once, in order
+    std::vector<Content> digests;         // theirs
     std::uint64_t fullest = 0;            // members of the bucket that has the most
     std::uint64_t left_out = 0;
+};
+
+// Documents that have some contents, which are known by their digests.
+struct Owners {
+    std::vector<std::uint32_t> places, documents;  // the place of the digest
+    std::vector<std::uint64_t> numbers;            // in the order of adding
 };
 
 class Segment {
@@ -177,7 +210,8 @@ class Segment {
         : pages_(data, sums), layout_(layout), buckets_(pages_, layout.buckets, 2 * layout.keyed * layout.bands),
           sketches_(pages_, layout.sketches, layout.contents * layout.width),
           contents_{{pages_, layout.content_high, layout.contents}, {pages_, layout.content_low, layout.contents}},
-          ids_{{pages_, layout.id_high, layout.documents}, {pages_, layout.id_low, layout.documents}} {}
+          ids_{{pages_, layout.id_high, layout.documents}, {pages_, layout.id_low, layout.documents}},
+          starts_(pages_, layout.starts, layout.contents + 1), numbers_(pages_, layout.numbers, layout.documents) {}
     Segment(const Segment &) = delete;
 
     const Pages &pages() const { return pages_; }
@@ -231,8 +265,12 @@ class Segment {
         std::sort(met.pairs.begin(), met.pairs.end());
         met.pairs.erase(std::unique(met.pairs.begin(), met.pairs.end()), met.pairs.end());
         const std::vector<std::uint32_t> differ = differences(met.pairs, sketch, bits);
-        for (std::size_t i = 0; i < differ.size(); ++i)
-            if (differ[i] <= most_different) found.contents.push_back(static_cast<std::uint32_t>(met.pairs[i]));
+        for (std::size_t i = 0; i < differ.size(); ++i) {
+            if (differ[i] > most_different) continue;
+            const auto content = static_cast<std::uint32_t>(met.pairs[i]);
+            found.contents.push_back(content);
+            found.digests.push_back({contents_.high[content], contents_.low[content]});
+        }
         return found;
     }
 
@@ -248,12 +286,34 @@ class Segment {
         return found;
     }
 
+    // The documents that have contents of these digests, but those that are dead.
+    Owners owners(std::span<const Content> sought, std::span<const std::uint8_t> dead) const {
+        Owners found;
+        Stop stop;
+        for (std::uint32_t i = 0; i < sought.size(); ++i) {
+            stop.check(64);
+            contents_.each_equal(sought[i], [&](std::size_t content) {
+                const std::uint32_t end = starts_[content + 1];
+                if (end > layout_.documents) throw Damaged(0);
+                for (std::uint32_t document = starts_[content]; document < end; ++document) {
+                    if (is_in(dead, document)) continue;
+                    found.places.push_back(i);
+                    found.documents.push_back(document);
+                    found.numbers.push_back(numbers_[document]);
+                }
+            });
+        }
+        return found;
+    }
+
   private:
     Pages pages_;
     SegmentLayout layout_;
     Run<std::uint32_t> buckets_;
     Run<std::uint64_t> sketches_;
     Digests contents_, ids_;
+    Run<std::uint32_t> starts_;
+    Run<std::uint64_t> numbers_;
 
     static bool is_in(std::span<const std::uint8_t> bits, std::uint32_t i) {
         return i / 8 < bits.size() && bits[i / 8] >> (i & 7) & 1;

@@ -39,6 +39,7 @@
 #include "runs.hpp"
 #include "signatures.hpp"
 #include "samples.hpp"
+#include "digest_order.hpp"
 #include "segment.hpp"
 #include "sides.hpp"
 #include "sieve.hpp"
@@ -364,6 +365,7 @@ static std::uint64_t run(const Texts &texts, Shingling shingling) {
     std::vector<Content> contents;
     for (std::size_t i = 0; i < count; ++i) contents.push_back(hash_content(texts[i].data(), texts[i].size()));
     for (const std::uint32_t first : first_seen(contents)) digest += first;
+    for (const std::uint32_t place : digest_order(contents)) digest = mix(digest + place);
     return digest + pairs.size();
 }
 
@@ -690,6 +692,7 @@ static std::uint64_t exercise_segment(std::mt19937_64 &random) {
         std::vector<std::uint32_t> keys(contents), owners(contents);
         for (std::uint32_t i = 0; i < contents; ++i) keys[i] = static_cast<std::uint32_t>(random() % 50 * 85'899'345), owners[i] = i;
         const auto entries = sort_by_key(keys, owners);
+        if (sort_bands(keys, 1, owners, owners, 0, 1).size() != 2 * entries.size()) std::abort();
         for (const std::uint64_t entry : entries) all.push_back(static_cast<std::uint32_t>(entry >> 32));
         for (const std::uint64_t entry : entries) all.push_back(static_cast<std::uint32_t>(entry));
     }
@@ -705,11 +708,17 @@ static std::uint64_t exercise_segment(std::mt19937_64 &random) {
     words.insert(words.end(), digests.begin(), digests.end());
     const std::size_t low = place();
     words.insert(words.end(), contents, 7);
+    const std::size_t starts = place();
+    std::vector<std::uint32_t> each(contents + 1);
+    std::iota(each.begin(), each.end(), 0);
+    words.resize(words.size() + contents / 2 + 1);
+    std::memcpy(reinterpret_cast<std::uint8_t *>(words.data()) + starts, each.data(), each.size() * 4);
     auto *bytes = reinterpret_cast<std::uint8_t *>(words.data());
     const std::span<const std::uint8_t> data(bytes, words.size() * 8);
     std::vector<std::uint64_t> sums(count_pages(data.size()));
     for (std::size_t page = 0; page < sums.size(); ++page) sums[page] = page_sum(data, page);
-    const SegmentLayout layout{contents, contents, contents, bands, width, buckets, sketches, high, low, high, low};
+    const SegmentLayout layout{contents, contents, contents, bands, width, buckets, sketches, high, low, high, low,
+                               starts, high};
     std::vector<std::uint32_t> keys;
     for (std::size_t i = 0; i < 5 * bands; ++i) keys.push_back(static_cast<std::uint32_t>(random() % 52 * 85'899'345));
     std::vector<Content> sought{{0, 7}, {~0ull, 7}, {random(), 7}};
@@ -725,7 +734,8 @@ static std::uint64_t exercise_segment(std::mt19937_64 &random) {
             const auto differ = segment.differences(met.pairs, asked, 2);
             const Agreeing near = segment.agreeing({std::span(keys).first(bands), 1, bands}, asked, random() % 9, dead, 2,
                                                    static_cast<std::uint32_t>(random() % 64));
-            digest = mix(digest + near.contents.size() + near.fullest + near.left_out);
+            digest = mix(digest + near.digests.size() + near.fullest + near.left_out);
+            digest = mix(digest + segment.owners(sought, dead).numbers.size());
             const std::uint64_t told = std::accumulate(differ.begin(), differ.end(), met.left_out + met.pairs.size());
             digest = mix(digest + told + segment.find(sought, false).size());
         } catch (const Damaged &damaged) {

@@ -113,6 +113,9 @@ def _added(addition: Addition, skipped: Skipped, id_kind: str, making: Making) -
 
 def _seen_table(parts: Sequence[Seen], kind: pa.DataType, making: Making) -> pa.Table:
     """New pairs, in the order of adding of the later document and then of the earlier one."""
+    if not parts:
+        columns = [pa.array([], kind), pa.array([], kind), pa.array([], pa.float64())]
+        return pa.table(columns, names=["id", "seen", making.measure.value])
     later, earlier = (
         np.concatenate([np.empty(0, np.uint64), *(getattr(part, name) for part in parts)])
         for name in ("later", "earlier")

@@ -78,9 +78,9 @@ class Addition:
         self._count(rows)
         if self.is_reporting and len(rows):
             self._report(rows)
-        pending = list(self.state.pending.values())
-        pending = [row for row in pending if row.number not in set(self.change.old_pending)]
-        size = sum(len(row.content) for row in pending) + rows.kept.nbytes
+        gone = set(self.change.old_pending)
+        pending = [row for number, row in self.state.pending.items() if number not in gone]
+        size = sum([len(row.content) for row in pending]) + rows.kept.nbytes
         is_first = not self.change.new_segments
         few = len(pending) + len(rows) <= PENDING and size <= PENDING_BYTES
         if is_first and is_last and few:
@@ -124,6 +124,8 @@ class Addition:
         return some_rows(rows, is_new)
 
     def _skip(self, rows: Rows, places: npt.NDArray[Any], reason: str) -> None:
+        if len(places) == 0:
+            return
         for id in rows.ids.take(pa.array(places)).to_pylist():  # noqa: A001
             self.skipped.add(str(id), reason)
 
@@ -185,8 +187,10 @@ class Addition:
         is_there = owners.numbers != NOBODY
         of_there, within = valid & is_there, valid & ~is_there & (first != places)
         same = self.asking.measure.same
-        self._see(rows, places[of_there], _some(owners, of_there), same)
-        self._see(rows, places[within], _owners_of(rows, first[within]), same)
+        if of_there.any():
+            self._see(rows, places[of_there], _some(owners, of_there), same)
+        if within.any():
+            self._see(rows, places[within], _owners_of(rows, first[within]), same)
         self.copies += int(np.count_nonzero(of_there | within))
         fresh = places[valid & ~is_there & (first == places)]
         if len(fresh):
@@ -200,9 +204,12 @@ class Addition:
         found, left_out = near_contents(self.asking, self.lives, *asked)
         self.left_out += left_out
         for near in found:
-            self._see(fresh, near.questions, first_owners(self.lives, near.digests), near.nearness)
+            if len(near.questions):
+                owners = first_owners(self.lives, near.digests)
+                self._see(fresh, near.questions, owners, near.nearness)
         earlier, later, nearness = near_each_other(self.asking, *asked)
-        self._see(fresh, later, _owners_of(fresh, earlier), nearness)
+        if len(later):
+            self._see(fresh, later, _owners_of(fresh, earlier), nearness)
 
     def _see(
         self,
@@ -248,11 +255,13 @@ def some_rows(rows: Rows, chosen: npt.NDArray[Any]) -> Rows:
         if chosen.all():
             return rows
         chosen = np.flatnonzero(chosen)
+    places = pa.array(chosen)
+    contents = rows.contents.take(places)
     return Rows(
-        ids=rows.ids.take(pa.array(chosen)),
-        contents=rows.contents.take(pa.array(chosen)),
-        kept=rows.kept.take(pa.array(chosen)),
-        **{name: getattr(rows, name)[chosen] for name in _ARRAYS},
+        ids=rows.ids.take(places),
+        contents=contents,
+        kept=contents if rows.kept is rows.contents else rows.kept.take(places),
+        **{name: getattr(rows, name).take(chosen, axis=0) for name in _ARRAYS},
     )
 
 
@@ -263,10 +272,11 @@ def together(parts: Sequence[Rows]) -> Rows:
     """Rows one after the other."""
     if len(parts) == 1:
         return parts[0]
+    contents = pa.concat_arrays([part.contents for part in parts])
+    is_same = all(part.kept is part.contents for part in parts)
     return Rows(
-        **{
-            name: pa.concat_arrays([getattr(part, name) for part in parts])
-            for name in ("ids", "contents", "kept")
-        },
+        ids=pa.concat_arrays([part.ids for part in parts]),
+        contents=contents,
+        kept=contents if is_same else pa.concat_arrays([part.kept for part in parts]),
         **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS},
     )

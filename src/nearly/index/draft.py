@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearly import _kernels
 from nearly.arrays import take_strings
 from nearly.index.posting import Poster, Postings
 from nearly.index.text_block import TextBlock, compressed
@@ -56,7 +57,7 @@ class Draft:
     starts: U32  # the first document of each content, and the number of all
     sketches: U64
     bands: int
-    band: Callable[[int], tuple[U32, U32]]  # keys, and whose they are
+    runs: Callable[[int, int], U32]  # of the bands between: keys in order, and whose they are
     numbers: U64
     ids: pa.Array
     id_digests: U64
@@ -68,8 +69,8 @@ def draft_of(
     rows: Rows, is_known: npt.NDArray[np.bool_], workers: Workers, poster: Poster | None
 ) -> Draft:
     """Of documents as they came; `is_known` says whose content is held by another segment."""
-    order = _in_order(rows.digests)
-    digests = rows.digests[order]
+    order = _kernels.digest_order(rows.digests)
+    digests = rows.digests.take(order, axis=0)
     high, low = digests.T
     is_first = np.ones(len(order), bool)
     is_first[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1])
@@ -83,38 +84,32 @@ def draft_of(
     texts[held] = (np.cumsum(is_source) - 1)[firsts[held]]
     # What is empty is kept, and is near to nothing.
     keyed = held[rows.sizes[firsts[held]] > 0].astype(np.uint32)
-    keys = np.ascontiguousarray(rows.keys[firsts[keyed]].T)
+    owners = firsts[keyed]
     return Draft(
-        digests=digests[starts],
+        digests=digests.take(starts, axis=0),
         sizes=rows.sizes[firsts],
         texts=texts,
         starts=np.append(starts, len(order)).astype(np.uint32),
-        sketches=rows.sketches[firsts],
-        bands=len(keys),
-        band=lambda band: (keys[band], keyed),
+        sketches=rows.sketches.take(firsts, axis=0),
+        bands=rows.keys.shape[1],
+        runs=lambda start, end: _kernels.sort_bands(rows.keys, owners, keyed, start, end),
         numbers=rows.numbers[order],
-        ids=rows.ids.take(pa.array(order)),
-        id_digests=rows.id_digests[order],
+        ids=_ids_at(rows.ids, order),
+        id_digests=rows.id_digests.take(order, axis=0),
         blocks=_compressed(rows.kept, sources, workers),
-        postings=_postings(poster, rows.kept, firsts[keyed], keyed),
+        postings=_postings(poster, rows.kept, owners, keyed),
     )
 
 
-def _postings(
-    poster: Poster | None, kept: pa.Array, places: npt.NDArray[np.intp], numbers: U32
-) -> Postings | None:
+def _ids_at(ids: pa.Array, places: U32) -> pa.Array:
+    return (
+        ids.take(pa.array(places)) if pa.types.is_integer(ids.type) else take_strings(ids, places)
+    )
+
+
+def _postings(poster: Poster | None, kept: pa.Array, places: U32, numbers: U32) -> Postings | None:
     """Of the contents that are held, where their members are listed."""
     return None if poster is None else poster.postings(kept.take(pa.array(places)), numbers)
-
-
-def _in_order(digests: U64) -> npt.NDArray[np.intp]:
-    """By both words; where they are equal, as they came."""
-    order = np.argsort(digests[:, 0], kind="stable")
-    high, low = digests[order].T
-    # Two contents hardly ever share the first word alone.
-    if ((high[1:] == high[:-1]) & (low[1:] < low[:-1])).any():
-        order = np.lexsort((digests[:, 1], digests[:, 0]))
-    return order
 
 
 def _compressed(

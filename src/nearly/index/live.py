@@ -53,18 +53,17 @@ class Live:
 
     def find_documents(
         self, digests: npt.NDArray[np.uint64]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Documents that have these contents: places in `digests`, and documents."""
-        sought, contents = self.segment.find_contents(digests)
-        places, documents = self.segment.documents_of(contents)
-        is_there = ~self.documents.has(documents)
-        return sought[places[is_there]], documents[is_there]
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint64]]:
+        """Documents that have these contents: places in `digests`, documents, their numbers."""
+        return self.segment.owners(digests, self.documents.bits)
 
     def find_ids(
         self, digests: npt.NDArray[np.uint64]
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Documents that have these ids."""
         sought, documents = self.segment.find_ids(digests)
+        if len(documents) == 0:
+            return sought, documents
         is_there = ~self.documents.has(documents)
         return sought[is_there], documents[is_there]
 
@@ -73,6 +72,8 @@ class Live:
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Contents that are held here, and not gone."""
         sought, contents = self.segment.find_contents(digests)
+        if len(contents) == 0:
+            return sought, contents
         is_there = self.segment.is_held(contents) & ~self.contents.has(contents)
         return sought[is_there], contents[is_there]
 

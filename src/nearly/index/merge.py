@@ -23,8 +23,8 @@ def merged(lives: Sequence[Live]) -> Draft:
     """The draft of one segment that holds what these hold."""
     parts = [_Part(live) for live in lives]
     digests = np.concatenate([part.digests for part in parts])
-    order = np.lexsort((digests[:, 1], digests[:, 0]))
-    in_order = digests[order]
+    order = _kernels.digest_order(digests)
+    in_order = digests.take(order, axis=0)
     is_first = np.ones(len(order), bool)
     is_first[1:] = (in_order[1:] != in_order[:-1]).any(axis=1)
     number = np.empty(len(order), np.int64)  # the new number of each content of a part
@@ -34,7 +34,7 @@ def merged(lives: Sequence[Live]) -> Draft:
 
     # Of equal contents one at most is held: that one has the sketch and the text.
     held = np.flatnonzero(np.concatenate([part.is_held for part in parts]))
-    best = firsts.copy()
+    best = firsts.astype(np.int64)
     best[number[held]] = held
     texts = np.full(count, NOWHERE, np.uint32)
     texts[number[held]] = np.concatenate([np.empty(0, np.int64), *_text_places(parts)])
@@ -47,16 +47,16 @@ def merged(lives: Sequence[Live]) -> Draft:
     by_content = np.lexsort((document_numbers, owners))
     ids = pa.concat_arrays([part.ids for part in parts])
     return Draft(
-        digests=digests[best],
+        digests=digests.take(best, axis=0),
         sizes=np.concatenate([part.sizes for part in parts])[best],
         texts=texts,
         starts=np.searchsorted(owners[by_content], np.arange(count + 1)).astype(np.uint32),
-        sketches=np.concatenate([part.sketches for part in parts])[best],
+        sketches=np.concatenate([part.sketches for part in parts]).take(best, axis=0),
         bands=parts[0].bands,
-        band=lambda band: _band(parts, band),
+        runs=lambda start, end: _runs(parts, start, end),
         numbers=document_numbers[by_content],
         ids=ids.take(pa.array(by_content)),
-        id_digests=np.concatenate([part.id_digests for part in parts])[by_content],
+        id_digests=np.concatenate([part.id_digests for part in parts]).take(by_content, axis=0),
         blocks=_blocks(parts),
         postings=partial(_postings, parts) if parts[0].live.segment.is_posted else None,
     )
@@ -79,11 +79,11 @@ class _Part:
         self.is_held = is_held[is_there]
         self.digests = segment.digests(self.contents)
         self.sizes = segment.column("sizes")[self.contents]
-        self.sketches = segment.sketches()[self.contents]
+        self.sketches = segment.sketches().take(self.contents, axis=0)
         self.bands = segment.bands
         self.document_numbers = segment.column("numbers")[self.documents]
         self.ids = segment.id_column().take(pa.array(self.documents))
-        self.id_digests = _id_digests(live)[self.documents]
+        self.id_digests = _id_digests(live).take(self.documents, axis=0)
         self.number: Numbers = np.empty(0, np.int64)
 
     def number_of_documents(self) -> Numbers:
@@ -139,12 +139,16 @@ def _text_places(parts: Sequence[_Part]) -> Iterator[Numbers]:
         base += int(np.count_nonzero(stays))
 
 
-def _band(parts: Sequence[_Part], band: int) -> tuple[Numbers, Numbers]:
-    """In the order of the contents: members of a bucket keep it when they are sorted by key."""
-    both = zip(*(part.band(band) for part in parts), strict=True)
-    keys, owners = (np.concatenate(column) for column in both)
-    owners, keys = _kernels.sort_band(owners, keys)
-    return keys, owners
+def _runs(parts: Sequence[_Part], start: int, end: int) -> npt.NDArray[np.uint32]:
+    """The runs of some bands."""
+    pieces = [np.empty(0, np.uint32)]
+    for band in range(start, end):
+        both = zip(*(part.band(band) for part in parts), strict=True)
+        keys, owners = (np.concatenate(column) for column in both)
+        # In the order of the owners first, since the sort by keys keeps it.
+        owners, keys = _kernels.sort_band(owners, keys)
+        pieces += _kernels.sort_band(keys, owners)
+    return np.concatenate(pieces)
 
 
 def _postings(parts: Sequence[_Part]) -> Iterator[tuple[Numbers, Numbers]]:

@@ -161,10 +161,10 @@ def every_document(view: View) -> Old:
 
 def _owners(lives: Sequence[Live], digests: npt.NDArray[np.uint64], *, every_copy: bool) -> _Owners:
     """The documents that have these contents, in the order of adding."""
-    parts, contents = [], [np.empty(0, np.int64)]
+    parts, contents = [], [np.empty(0, np.uint32)]
     for place, live in enumerate(lives):
-        places, documents = live.find_documents(digests)
-        parts.append(_some(live, place, documents))
+        places, documents, numbers = live.find_documents(digests)
+        parts.append(_Owners(numbers, np.full(len(documents), place), documents))
         contents.append(places)
     owners = _together(parts)
     order = np.argsort(owners.numbers)

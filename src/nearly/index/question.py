@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nearly.arrays import string_array
 from nearly.errors import SettingsError
 from nearly.index.making import Making, Shape
 from nearly.sources.item import contents_of
@@ -25,7 +24,9 @@ def content_of(making: Making, asked: Any) -> pa.Array:
         return _vector(making.shape, asked)
     if not isinstance(asked, str):
         raise SettingsError(f"the question is a {kind}; give a text")
-    return string_array([asked])
+    data = asked.encode()
+    offsets = np.array([0, len(data)], np.int64)
+    return pa.LargeStringArray.from_buffers(1, pa.py_buffer(offsets), pa.py_buffer(data))
 
 
 def _vector(shape: Shape, asked: Any) -> pa.Array:

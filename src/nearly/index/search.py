@@ -51,6 +51,8 @@ FEW: Final = 64
 NOBODY: Final = np.uint64(2**64 - 1)
 
 Numbers = npt.NDArray[Any]
+#: Contents of a segment, with their digests.
+Chosen = tuple[Live, npt.NDArray[np.uint32], npt.NDArray[np.uint64]]
 #: What may be near to some documents, and of a bucket how many at most.
 Lives = Callable[[Signed, int], Sequence[Live]]
 
@@ -109,17 +111,19 @@ def ask(asking: Asking, near: Lives, content: pa.Array, k: int | None) -> Answer
         return Answer()
     lives = near(signed, MOST_MEMBERS)
     chosen, left_out = _chosen(asking, lives, content, signed, k)
-    found = []
-    compared = 0
-    for live, contents in chosen:
-        digests = live.segment.digests(contents)
+    found, compared = [], 0
+    for live, contents, digests in chosen:
         nearness = _compare(asking, live, content, contents, digests, signed.digests[0])
         compared += len(contents)
         is_near = asking.is_near(nearness)
         found.append((digests[is_near], nearness[is_near]))
     if not found:
         return Answer(compared=compared, left_out=left_out)
-    digests, nearness = (np.concatenate(column) for column in zip(*found, strict=True))
+    digests, nearness = (
+        found[0]
+        if len(found) == 1
+        else (np.concatenate(column) for column in zip(*found, strict=True))
+    )
     values = nearness.tolist()
     ranked = sorted((-values[place], *owner) for place, *owner in _documents_of(lives, digests))[:k]
     shown = asking.measure.shown(np.array([-negative for negative, _, _ in ranked])).tolist()
@@ -129,34 +133,40 @@ def ask(asking: Asking, near: Lives, content: pa.Array, k: int | None) -> Answer
 
 def _chosen(
     asking: Asking, lives: Sequence[Live], content: pa.Array, signed: Signed, k: int | None
-) -> tuple[Iterable[tuple[Live, npt.NDArray[np.uint32]]], int]:
+) -> tuple[Iterable[Chosen], int]:
     """What one question is compared with in full, and how many were not looked at."""
     if asking.poster is None:
         return _near(asking, lives, signed, k)
     asked = asking.poster.questions(content)[0], int(signed.sizes[0])
     if asking.threshold is None:
-        return sharing_most(lives, *asked, max(TRIED, 8 * (k or 0))), 0
-    return [(live, sharing(live, *asked, asking.threshold)[0]) for live in lives], 0
+        return _with_digests(sharing_most(lives, *asked, max(TRIED, 8 * (k or 0)))), 0
+    most = [(live, sharing(live, *asked, asking.threshold)[0]) for live in lives]
+    return _with_digests(most), 0
+
+
+def _with_digests(chosen: Iterable[tuple[Live, npt.NDArray[np.uint32]]]) -> Iterator[Chosen]:
+    for live, contents in chosen:
+        yield live, contents, live.segment.digests(contents)
 
 
 def _near(
     asking: Asking, lives: Sequence[Live], signed: Signed, k: int | None
-) -> tuple[Iterable[tuple[Live, npt.NDArray[np.uint32]]], int]:
+) -> tuple[Iterable[Chosen], int]:
     """Contents of each segment to compare in full, and how many were not looked at."""
     if asking.threshold is not None:
         bits, most = asking.banding.hashing.bits, asking.most_different
         found, fullest = [], 0
         for live in lives:
-            contents, members, left_out = live.segment.agreeing(
+            contents, digests, members, left_out = live.segment.agreeing(
                 signed, MOST_MEMBERS, live.contents.bits, bits, most
             )
             fullest += members + left_out
             if len(contents):
-                found.append((live, contents))
+                found.append((live, contents, digests))
         if fullest <= MOST_MEMBERS:  # no bucket can be crowded: nothing is left out
             return found, 0
     met, left_out = _met(lives, signed.keys)
-    return _agreeing(asking, met, signed, k), left_out
+    return _with_digests(_agreeing(asking, met, signed, k)), left_out
 
 
 def _met(
@@ -231,8 +241,9 @@ def _compare(
 ) -> npt.NDArray[np.float64]:
     """Exact nearness to one question; a copy need not be compared."""
     nearness = np.full(len(contents), asking.measure.same)
-    others = np.flatnonzero((digests != own).any(axis=1))
-    if len(others):
+    is_other = (digests != own).any(axis=1)
+    if is_other.any():
+        others = np.flatnonzero(is_other)
         kept = live.segment.texts(contents[others])
         second = np.arange(len(others), dtype=np.uint32)
         nearness[others] = asking.keeping.compare(
@@ -251,10 +262,10 @@ def _documents_of(
 ) -> Iterator[tuple[int, int, Id]]:
     """The documents that have these contents: a place in `digests`, a number, and an id."""
     for live in lives:
-        places, documents = live.find_documents(digests)
+        places, documents, numbers = live.find_documents(digests)
         if len(places):
-            numbers = live.segment.take("numbers", documents).tolist()
-            yield from zip(places.tolist(), numbers, live.segment.ids(documents), strict=True)
+            ids = live.segment.ids(documents)
+            yield from zip(places.tolist(), numbers.tolist(), ids, strict=True)
 
 
 @dataclass(frozen=True)
@@ -270,8 +281,9 @@ def first_owners(lives: Sequence[Live], digests: npt.NDArray[np.uint64]) -> Owne
     least = np.full(len(digests), NOBODY, np.uint64)
     ids: list[Id | None] = [None] * len(digests)
     for live in lives:
-        places, documents = live.find_documents(digests)
-        numbers = live.segment.take("numbers", documents)
+        places, documents, numbers = live.find_documents(digests)
+        if len(places) == 0:
+            continue
         order = np.lexsort((numbers, places))
         places, documents, numbers = places[order], documents[order], numbers[order]
         is_first = np.ones(len(places), bool)
@@ -307,6 +319,8 @@ def near_contents(
         else:
             pairs, more = _met_by_many(asking, live, signed, workers, most)
         left_out += more
+        if len(pairs) == 0:
+            continue
         questions, theirs = split_pairs(pairs)
         digests = live.segment.digests(theirs)
         is_other = (digests != signed.digests[questions]).any(axis=1)

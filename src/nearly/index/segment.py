@@ -30,6 +30,8 @@ REMEMBERED = 128
 #: From how many places on a column is checked as a whole.
 MANY = 64
 
+_NO_BYTES: npt.NDArray[np.uint8] = np.empty(0, np.uint8)
+
 
 class Segment:
     """Contents by number, in the order of their digests; documents by number, by content."""
@@ -43,7 +45,8 @@ class Segment:
         self._opened = opened
         self._type = pa.large_string() if is_text else pa.large_binary()
         self._width = opened.columns["sketches"][1] // max(1, written.contents)
-        columns = ("buckets", "sketches", "content_high", "content_low", "id_high", "id_low")
+        digests = ("content_high", "content_low", "id_high", "id_low")
+        columns = ("buckets", "sketches", *digests, "starts", "numbers")
         self._mapped = _kernels.MappedSegment(
             opened.data,
             opened.sums,
@@ -76,8 +79,8 @@ class Segment:
 
     def agreeing(
         self, signed: Signed, most: int, gone: npt.NDArray[np.uint8], bits: int, most_different: int
-    ) -> tuple[U32, int, int]:
-        """What one question meets and agrees with; see the kernel."""
+    ) -> tuple[U32, U64, int, int]:
+        """What one question meets and agrees with, and their digests; see the kernel."""
         with self._told:
             return self._mapped.agreeing(
                 signed.keys, signed.sketches, most, gone, bits, most_different
@@ -108,13 +111,10 @@ class Segment:
         held: npt.NDArray[np.bool_] = self.take("texts", contents) != NOWHERE
         return held
 
-    def documents_of(self, contents: U32) -> tuple[Numbers, Numbers]:
-        """The documents of some contents: places in `contents`, and documents."""
-        starts, ends = self.take("starts", contents), self.take("starts", contents + np.uint32(1))
-        counts = (ends - starts).astype(np.int64)
-        places = np.repeat(np.arange(len(contents)), counts)
-        firsts = np.repeat(starts.astype(np.int64) - np.cumsum(counts) + counts, counts)
-        return places, firsts + np.arange(len(places))
+    def owners(self, digests: U64, gone: npt.NDArray[np.uint8]) -> tuple[U32, U32, U64]:
+        """Documents that have these contents: places in `digests`, documents, their numbers."""
+        with self._told:
+            return self._mapped.owners(digests, gone)
 
     def content_of(self, documents: Numbers) -> U32:
         """The content that each of these documents has."""
@@ -126,12 +126,10 @@ class Segment:
         if "id_numbers" in self._views:
             ids: list[Any] = self.take("id_numbers", documents).tolist()
             return ids
-        starts = self.take("id_offsets", documents).tolist()
-        ends = self.take("id_offsets", np.asarray(documents) + 1).tolist()
-        return [
-            self.slice("id_bytes", start, end).tobytes().decode()
-            for start, end in zip(starts, ends, strict=True)
-        ]
+        places = self._opened.place("id_offsets"), self._opened.place("id_bytes")
+        with self._told:
+            pieces = self._mapped.pieces(*places, np.asarray(documents, np.uint32))
+        return [piece.decode() for piece in pieces]
 
     def id_column(self) -> pa.Array:
         """All ids, by document."""
@@ -144,16 +142,15 @@ class Segment:
         """What some contents, which are held here, are; in the given order."""
         places = self.take("texts", contents)
         blocks = np.searchsorted(self._block_firsts, places, side="right") - 1
-        starts, ends = (np.empty(len(places), np.int64) for _ in range(2))
-        pieces, base = [np.empty(0, np.uint8)], 0
-        for block in np.unique(blocks).tolist():
-            data, offsets = self._block(block)
-            mine = blocks == block
-            inside = places[mine] - self._block_firsts[block]
-            starts[mine], ends[mine] = base + offsets[inside], base + offsets[inside + 1]
-            pieces.append(data)
-            base += len(data)
-        return self._gathered(np.concatenate(pieces), starts, ends)
+        starts = (places - self._block_firsts[blocks]).tolist()
+        numbers, pieces = blocks.tolist(), [_NO_BYTES.data] * len(places)
+        for i in np.argsort(places).tolist():  # a block is read once for all that is in it
+            data, offsets = self._block(numbers[i])
+            pieces[i] = data[offsets[starts[i]] : offsets[starts[i] + 1]].data
+        ends = np.zeros(len(pieces) + 1, np.int64)
+        np.cumsum([len(piece) for piece in pieces], out=ends[1:])
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(pieces))]
+        return pa.Array.from_buffers(self._type, len(pieces), buffers)
 
     def _gathered(self, data: npt.NDArray[np.uint8], starts: Numbers, ends: Numbers) -> pa.Array:
         offsets = np.zeros(len(starts) + 1, np.int64)

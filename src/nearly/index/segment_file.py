@@ -33,6 +33,8 @@ __all__ = ["FORMAT", "Opened", "Written", "open_file", "write_file"]
 FORMAT: Final = 1
 MAGIC: Final = b"NEARLYIX"
 ALIGNED: Final = 64
+#: Bands that are sorted in one go: a row of keys is read once for them.
+BANDS: Final = 2
 TRAILER: Final = struct.Struct("<8sQQQ16s16x")
 
 
@@ -114,12 +116,8 @@ def write_file(
 
 
 def _write_columns(writer: _Writer, draft: Draft, workers: Workers) -> None:
-
-    def sorted_band(band: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-        return _kernels.sort_band(*draft.band(band))
-
-    bands = workers.map(sorted_band, range(draft.bands))
-    writer.parts("buckets", np.dtype(np.uint32), (part for band in bands for part in band))
+    runs = workers.map(lambda part: draft.runs(*part), _bands(draft, workers))
+    writer.parts("buckets", np.dtype(np.uint32), runs)
     writer.column("sketches", draft.sketches)
     writer.column("content_high", draft.digests[:, 0])
     writer.column("content_low", draft.digests[:, 1])
@@ -134,11 +132,18 @@ def _write_columns(writer: _Writer, draft: Draft, workers: Workers) -> None:
             writer.parts(name, np.dtype(np.uint32), (part[place] for part in draft.postings()))
 
 
+def _bands(draft: Draft, workers: Workers) -> list[tuple[int, int]]:
+    """All of them in one go for one thread, else a few at a time, for they take room."""
+    step = max(1, draft.bands) if workers.threads == 1 else BANDS
+    return [(start, min(start + step, draft.bands)) for start in range(0, draft.bands, step)]
+
+
 def _write_ids(writer: _Writer, draft: Draft) -> None:
-    order = np.lexsort((draft.id_digests[:, 1], draft.id_digests[:, 0]))
-    writer.column("id_high", draft.id_digests[order, 0])
-    writer.column("id_low", draft.id_digests[order, 1])
-    writer.column("id_of", order.astype(np.uint32))
+    order = _kernels.digest_order(draft.id_digests)
+    high, low = draft.id_digests.take(order, axis=0).T
+    writer.column("id_high", high)
+    writer.column("id_low", low)
+    writer.column("id_of", order)
     if pa.types.is_integer(draft.ids.type):
         writer.column("id_numbers", numbers_of(draft.ids))
         return
