@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from starlette.applications import Starlette
@@ -28,6 +29,10 @@ from nearly.service.route import ROUTES, Spot
 
 __all__ = ["make_app"]
 
+#: What is asked most.
+QUERY: Final = "/v1/query"
+UNEXPECTED: Final = "nobody expected this; the terminal of the service has the trace"
+
 
 def make_app(desk: Desk, keys: Keys) -> ASGIApp:
     """All of it; there is no way in but through the guard."""
@@ -47,7 +52,27 @@ def make_app(desk: Desk, keys: Keys) -> ASGIApp:
     handlers: dict[Any, Callable[..., Any]] = {HTTPException: _http_error, Exception: _unexpected}
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=_lifespan(desk))
     app.router.redirect_slashes = False
-    return Guard(app, keys, desk.limits.body)
+    query = next(route for route in routes if route.path == QUERY)
+    return Guard(_straight(app, query.app), keys, desk.limits.body)
+
+
+def _straight(app: Starlette, query: ASGIApp) -> ASGIApp:
+    """Questions go straight to what answers them: to look for a route would take a while."""
+
+    async def dispatched(scope: Scope, receive: Receive, send: Send) -> None:
+        is_question = scope["type"] == "http" and scope["path"] == QUERY
+        if not is_question or scope["method"] != "POST":
+            await app(scope, receive, send)
+            return
+        try:
+            await query(scope, receive, send)
+        except HTTPException as error:
+            await refusal(error.status_code, str(error.detail), error.headers)(scope, receive, send)
+        except Exception:
+            logging.getLogger("uvicorn.error").exception("a question could not be answered")
+            await refusal(500, UNEXPECTED)(scope, receive, send)
+
+    return dispatched
 
 
 def _lifespan(desk: Desk) -> Any:
@@ -116,7 +141,8 @@ class _Endpoint:
         return Response(self._encoder.encode(given), status, media_type="application/json")
 
     async def _asked(self, request: Request) -> Asked:
-        name, query = request.path_params.get("id", ""), request.query_params
+        name = request.scope.get("path_params", {}).get("id", "")
+        query = request.query_params if request.scope["query_string"] else {}
         if self._decoder is None:
             return Asked(id=name, query=query)
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -144,4 +170,4 @@ async def _http_error(request: Request, error: HTTPException) -> Response:
 
 async def _unexpected(request: Request, error: Exception) -> Response:  # noqa: ARG001
     """Nothing of the inside is told; the trace is in the terminal."""
-    return refusal(500, "nobody expected this; the terminal of the service has the trace")
+    return refusal(500, UNEXPECTED)
