@@ -31,7 +31,7 @@ HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
 
 class OneSession(LoadScopeScheduling):
     """One process has all tests of Spark, since a session takes half a minute to start and to warm
-    up; each other file goes to one process as a whole."""
+    up; they are known by their names. Each other file goes to one process as a whole."""
 
     def _split_scope(self, nodeid: str) -> str:
         return "spark" if "spark" in nodeid else nodeid.partition("::")[0]
@@ -42,9 +42,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneSession:
     return OneSession(config, log)
 
 
+#: What takes longest, the longest first: none of it should be what the other process waits for.
+LONGEST = ("spark", "test_sanitisers", "test_failing_calls", "test_memory", "test_fuzz", "faults")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spark comes first, so that the largest group does not end last."""
-    items.sort(key=lambda item: "spark" not in item.nodeid)
+    """The largest groups come first, so that none of them ends last."""
+
+    def rank(item: pytest.Item) -> int:
+        return next((i for i, name in enumerate(LONGEST) if name in item.nodeid), len(LONGEST))
+
+    items.sort(key=rank)
     for item in items:
         if item.get_closest_marker("java") and not HAS_JAVA and "CI" not in os.environ:
             item.add_marker(pytest.mark.skip(NO_JAVA))

@@ -492,12 +492,13 @@ def test_a_clean_copy_of_real_text_is_that_of_one_machine(run, cluster):
 @needs_java
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["debian/docs.parquet", "newsgroups", "licences", "tweets"])
-def test_corpora_give_what_one_machine_gives(corpus):
+def test_spark_gives_of_corpora_what_one_machine_gives(corpus):
     tables = sorted((DATA / corpus).glob("*.parquet")) or [DATA / corpus]
     if not tables[0].is_file():
         pytest.skip("the corpus is not on this machine")
-    table = pq.read_table(tables[0])
+    table = pq.read_table(tables[0]).slice(0, 8_000)
     there, here = Run(7, 10_000).find(table), HERE.find(table)
+    assert here.pairs.num_rows > 20
     assert json.dumps(there.statistics) == json.dumps(here.statistics)
     for name in ("pairs", "clusters"):
         assert there.tables[name].equals(here.tables[name]), name

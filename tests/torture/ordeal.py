@@ -30,7 +30,7 @@ SAID: list[str] = []
 #: A file system in memory, where waiting for the disk takes no time.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
 #: How long a part takes at the most: in `make torture`, until it is done.
-SECONDS = float(os.environ.get("NEARLY_TORTURE_SECONDS", "30"))
+SECONDS = float(os.environ.get("NEARLY_TORTURE_SECONDS", "10"))
 #: The same cases every time, unless another seed is given; 0 draws one.
 SEED = int(os.environ.get("NEARLY_TORTURE_SEED", "1")) or random.SystemRandom().randrange(10**9)
 
