@@ -94,27 +94,34 @@ class Run:
         return self.partitions is not None
 
     def find(self, table: pa.Table, **options: Any) -> Any:
-        with self._source(table) as (source, how):
-            return collected(nearly.find(source, **how, **options))
+        with self._sources(table, options) as (source, how):
+            return collected(nearly.find(source, **how))
 
     def dedup(self, table: pa.Table, **options: Any) -> Any:
-        with self._source(table) as (source, how):
-            return collected(nearly.dedup(source, **how, **options))
+        with self._sources(table, options) as (source, how):
+            return collected(nearly.dedup(source, **how))
 
     @contextmanager
-    def _source(self, table: pa.Table) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """What the engine reads, and options that make it do so in pieces."""
+    def _sources(
+        self, table: pa.Table, options: dict[str, Any]
+    ) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """What the engine reads, old documents too, and options that make it do so in pieces."""
         small = (SMALL_THERE if self.is_spark else SMALL_HERE) if self.small else {}
         with ExitStack() as stack:
             for name, value in small.items():
                 stack.enter_context(patch(name, value))
             if self.partitions is None:
                 stack.enter_context(patch(BATCH_ROWS, self.batch))
-                yield table, ({"memory": 1} if self.small else {})
+                yield table, options | ({"memory": 1} if self.small else {})
             else:
                 stack.enter_context(_batches_of(self.batch))
-                _tables[id(table)] = table  # so that no other one gets its identity
-                yield held_frame(id(table), self.partitions), {}
+                old = options.get("against")
+                cut = {} if old is None else {"against": self._frame(old)}
+                yield self._frame(table), options | cut
+
+    def _frame(self, table: pa.Table) -> Any:
+        _tables[id(table)] = table  # so that no other one gets its identity
+        return held_frame(id(table), self.partitions or 1)
 
 
 @contextmanager
