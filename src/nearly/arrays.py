@@ -20,6 +20,7 @@ __all__ = [
     "characters_in",
     "column_of",
     "count_characters",
+    "flags_of",
     "lengths_of",
     "matrix_of",
     "narrowed",
@@ -113,6 +114,11 @@ def matrix_of(column: pa.FixedSizeBinaryArray, kind: npt.DTypeLike) -> npt.NDArr
 def truths_of(flags: npt.NDArray[np.bool_]) -> pa.BooleanArray:
     """An Arrow array of the same truth values."""
     return pa.Array.from_buffers(pa.bool_(), len(flags), [None, pa.py_buffer(_bits(flags))])
+
+
+def flags_of(truths: pa.BooleanArray) -> npt.NDArray[np.bool_]:
+    """Truths of a column without nulls, one byte each."""
+    return numbers_of(truths.cast(pa.uint8())).astype(bool)
 
 
 def string_array(values: Sequence[str | None], kind: pa.DataType | None = None) -> pa.Array:

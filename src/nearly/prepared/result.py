@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearly.arrays import column_of
+from nearly.arrays import column_of, flags_of
 from nearly.errors import SettingsError
 from nearly.prepared.layout import folder_of, map_array, map_table, read_members, stamp_of
 from nearly.prepared.text import Texts
@@ -183,8 +183,7 @@ class Prepared:
             has = pc.match_substring(pc.ascii_lower(ids), words.lower())
         else:
             has = pc.match_substring(ids, words, ignore_case=True)
-        found: npt.NDArray[np.bool_] = has.to_numpy(zero_copy_only=False)
-        return found
+        return flags_of(has.combine_chunks())
 
     def span(self, low: float | None, high: float | None) -> tuple[int, int]:
         """Where pairs of these values lie in the order from the nearest to the farthest."""

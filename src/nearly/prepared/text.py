@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearly.arrays import column_of
+from nearly.arrays import column_of, flags_of
 from nearly.documents.lookup import WholeReader
 from nearly.prepared.stranger import Drawn
 
@@ -96,7 +96,7 @@ class Texts:
         for place in range(self._file.num_record_batches):
             column = self._file.get_batch(place).column(0)
             has = pc.match_substring(column, words, ignore_case=True)
-            found.append(has.to_numpy(zero_copy_only=False))
+            found.append(flags_of(has))
         by_row = np.append(np.concatenate(found), False)
         by_document: npt.NDArray[np.bool_] = by_row[self._rows]
         return by_document
