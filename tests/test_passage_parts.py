@@ -1,15 +1,20 @@
 """Passages of documents that lie in parts: the same as of documents that lie together."""
 
+import gc
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import nearly
 from nearly.arrays import string_array
+from nearly.engines.local.parts import _Block, _dealt
 from nearly.passage.found import Found, Places
 from nearly.passage.hole import ignored_grams
 from nearly.passage.meeting import Sides
@@ -141,3 +146,55 @@ def test_parts_find_what_the_whole_finds(unit: str, data: st.DataObject) -> None
     assume(len(whole[0]) or len(whole[1].start))
     borders = data.draw(st.lists(st.integers(1, len(texts)), max_size=4))
     same(in_parts(corpus, borders, asked), whole)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{}, {"against": True}, {"verbatim": True}, {"common": 40.0}, {"group": "team"}],
+    ids=str,
+)
+def test_a_limit_on_memory_changes_no_answer(
+    asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Texts of 400 bytes a part: every document meets others that lie elsewhere."""
+    monkeypatch.setattr("nearly.run._LEAST_PART", 400)
+    draw = np.random.default_rng(7)
+    shared = [list(draw.permutation(CONTENT)) for _ in range(20)]
+    texts = [
+        " ".join([*draw.choice(COMMON + CONTENT, 12), *shared[i % 20], "and", *CONTENT[:10]])
+        for i in range(40)
+    ]
+    table = pa.table({"id": range(40), "text": texts, "team": [f"t{i // 3}" for i in range(40)]})
+    against = table.slice(15) if asked.pop("against", False) else None
+    source = table.slice(0, 15) if against is not None else table
+    asked = {"least": 6, "crowd": 4, **asked}
+    whole = nearly.passages(source, against, **asked)
+    parted = nearly.passages(source, against, memory=1, temporary=tmp_path, **asked)
+    assert len(whole) > 0
+    assert asked.get("common") or whole.repeats.num_rows > 0
+    for name in ("passages", "repeats", "pairs", "documents", "skipped"):
+        assert getattr(parted, name).to_pylist() == getattr(whole, name).to_pylist(), name
+    first = whole.passages.to_pylist()[0]["id_a"]
+    assert parted.text(first) == whole.text(first)
+    del parted
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parts_hold_about_what_they_should() -> None:
+    """Long and short texts, in batches larger and smaller than a part."""
+    lengths = [10, 500, 0, 90, 90, 90, 1, 2000, 3, 3]
+    batches = pa.table({"text": pa.array(["x" * n for n in lengths], pa.large_string())})
+    for rows in (1, 3, 10):
+        dealt = list(_dealt(iter(batches.to_batches(max_chunksize=rows)), 200))
+        there = [
+            [
+                len(text)
+                for batch in _Block(part).documents(None)
+                for text in batch["text"].to_pylist()
+            ]
+            for part in dealt
+        ]
+        assert [length for part in there for length in part] == lengths
+        assert all(sum(part) <= 200 or len(part) == 1 for part in there)
+        assert len(there) <= 6

@@ -382,7 +382,6 @@ def test_the_answer_does_not_depend_on_threads(threads: int) -> None:
         ({"common": 0}, "percentage"),
         ({"crowd": 1}, "at least 2"),
         ({"engine": "spark", "checkpoint": "here"}, "leave it out"),
-        ({"memory": 10**9}, "in memory"),
     ],
 )
 def test_bad_settings_are_refused(wrong: dict[str, object], told: str) -> None:
@@ -394,6 +393,15 @@ def test_documents_of_one_word_and_empty_sides_have_an_answer() -> None:
     assert len(nearly.passages(["word", "word", ""])) == 0
     assert len(nearly.passages([SENTENCE], [])) == 0
     assert len(nearly.passages([], [SENTENCE])) == 0
+
+
+@pytest.mark.parametrize("memory", [None, 1])
+def test_sides_may_have_ids_of_different_types(memory: int | None) -> None:
+    one = pa.table({"id": [1, 2], "text": [SENTENCE, "other"]})
+    two = pa.table({"id": ["x", "y"], "text": ["nothing", SENTENCE]})
+    for first, second in ((one, two), (two, one)):
+        (row,) = nearly.passages(first, second, memory=memory).passages.to_pylist()
+        assert {row["id_a"], row["id_b"]} == {"1", "y"}
 
 
 def test_a_template_that_covers_everything_leaves_nothing() -> None:

@@ -896,7 +896,8 @@ def passages(
     The source is anything that `find` takes. All its documents are compared with each other; with
     `against`, another source, only documents of the one with documents of the other. What stands
     in the documents of `ignore`, a source too, is left out. On Spark documents are compared where
-    they lie, and the tables of what was found are brought here.
+    they lie, and the tables of what was found are brought here. With a limit on memory, parts of
+    the documents are put on disk and compared one after the other.
 
     Arguments:
         least: Find every verbatim run of at least this many units; 12 words or 60 characters.

@@ -7,7 +7,8 @@ settings: run `python tools/make_api.py` after a change.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ from nearly.results import Comparison, Deduplicated, Found
 from nearly.run import (
     engine_name,
     in_parts,
+    in_parts_on_disk,
     on_one_machine,
     reopened,
     skipped_records,
@@ -53,6 +55,7 @@ from nearly.stages.survivor import Keep
 
 if TYPE_CHECKING:
     from nearly.advice.advice import Advice
+    from nearly.engines.base import Parts
     from nearly.evaluation.mention import Mentions
     from nearly.explanation import Explanation
     from nearly.passage.cut_result import Cut
@@ -244,15 +247,26 @@ def passages(
     The source is anything that `find` takes. All its documents are compared with each other; with
     `against`, another source, only documents of the one with documents of the other. What stands
     in the documents of `ignore`, a source too, is left out. On Spark documents are compared where
-    they lie, and the tables of what was found are brought here.
+    they lie, and the tables of what was found are brought here. With a limit on memory, parts of
+    the documents are put on disk and compared one after the other.
     """
+    skipped = skipped_records(running)
     if engine_name(source, running, against) != "local":
-        return _passages_in_parts(source, against, ignore, settings, running)
-    return _passages_here(source, against, ignore, settings, running)
+        lying = in_parts(source, running, against)
+    elif running.memory is not None:
+        lying = in_parts_on_disk(source, running, against, skipped)
+    else:
+        return _passages_here(source, against, ignore, settings, running, skipped)
+    return _passages_in_parts(lying, ignore, settings, running, skipped)
 
 
 def _passages_here(
-    source: Any, against: Any, ignore: Any, settings: PassageSettings, running: Running
+    source: Any,
+    against: Any,
+    ignore: Any,
+    settings: PassageSettings,
+    running: Running,
+    skipped: Skipped,
 ) -> Passages:
     from nearly.passage.against import search_against
     from nearly.passage.found import told_beyond
@@ -261,12 +275,7 @@ def _passages_here(
     from nearly.passage.search import search
     from nearly.passage.table import tables
 
-    if running.memory is not None:
-        raise SettingsError(
-            "passages are found with all of the first source in memory; leave memory out"
-        )
     progress = running.progress or Silence()
-    skipped = skipped_records(running)
     progress.stage("reading", None)
     opened_source = reopened(source, running)
     _check_texts(opened_source)
@@ -314,15 +323,19 @@ def _passages_here(
 
 
 def _passages_in_parts(
-    source: Any, against: Any, ignore: Any, settings: PassageSettings, running: Running
+    lying: AbstractContextManager[tuple[list[Any], Callable[[str | None], Parts]]],
+    ignore: Any,
+    settings: PassageSettings,
+    running: Running,
+    skipped: Skipped,
 ) -> Passages:
     from nearly.passage.parted import found_in_parts
     from nearly.passage.reading import check_column
     from nearly.passage.result import Passages
 
     progress = running.progress or Silence()
-    skipped = skipped_records(running)
-    with in_parts(source, running, against) as (sources, parts_with):
+    progress.stage("reading", None)
+    with lying as (sources, parts_with):
         for each in sources:
             _check_texts(each)
         (column, *_) = [check_column(each, settings.group) for each in sources]

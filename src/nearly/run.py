@@ -23,6 +23,7 @@ from nearly.sources import Skipped, Source, open_source
 __all__ = [
     "engine_name",
     "in_parts",
+    "in_parts_on_disk",
     "of_old",
     "on_one_machine",
     "opened",
@@ -35,6 +36,9 @@ _OPTIONS: Final = {
     "local": ("threads", "memory", "temporary"),
     "spark": ("master", "spark_conf", "checkpoint"),
 }
+#: Of the texts that are worked on together, units and messages take so many times the bytes.
+_PARTS_IN_MEMORY: Final = 32
+_LEAST_PART: Final = 2**20
 #: More threads than this are a slip of the hand.
 _MOST_THREADS: Final = 1024
 _LIKE_SQL: Final = re.compile(r"\w\s.*\bfrom\s", re.IGNORECASE | re.DOTALL)
@@ -163,6 +167,21 @@ def in_parts(
     sources = [source, *other]
     with translated():
         yield sources, partial(SparkParts, session, sources)
+
+
+@contextmanager
+def in_parts_on_disk(
+    given: Any, running: Running, against: Any, skipped: Skipped
+) -> Iterator[tuple[list[Any], Callable[[str | None], Parts]]]:
+    """The same on one machine, in parts that fit in its memory."""
+    from nearly.engines.local.parts import LocalParts
+
+    memory = running.memory or 0
+    source, folder = _opened_here(given, running)
+    other = [] if against is None else [reopened(against, running)]
+    sources = [source, *other]
+    size = max(_LEAST_PART, memory // _PARTS_IN_MEMORY)
+    yield sources, partial(LocalParts, sources, folder, size, skipped)
 
 
 def _everywhere(folder: str | Path | None) -> str | None:

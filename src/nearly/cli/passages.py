@@ -94,8 +94,8 @@ def passages(
     Every verbatim run of at least --least units is found, and edited passages too. Offsets count
     characters of the texts as they are. A run that stands in many places is reported once with all
     its places. SOURCE and the file extension of an output are as in nearly find. Documents of
-    --against are not held in memory, so put the smaller side first. Outputs are files of this
-    machine, with --engine spark too.
+    --against are not held in memory, so put the smaller side first; with --memory those of SOURCE
+    are not either. Outputs are files of this machine, with --engine spark too.
 
     \b
     nearly passages essays/ --ignore task.txt

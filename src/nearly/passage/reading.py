@@ -113,7 +113,7 @@ def parts_of(
 
 
 def some(all_parts: Iterable[Read], numbers: npt.NDArray[np.int64], id_type: pa.DataType) -> Read:
-    """Documents by their numbers, which ascend."""
+    """Documents by their numbers, which ascend; `id_type` is for none of them."""
     found, first = [], 0
     for part in all_parts:
         low, high = np.searchsorted(numbers, [first, first + len(part.ids)])
@@ -123,6 +123,7 @@ def some(all_parts: Iterable[Read], numbers: npt.NDArray[np.int64], id_type: pa.
             groups = part.groups and [part.groups[i] for i in places.tolist()]
             texts = take_strings(part.texts, places)
             rows = part.rows[places]
+            id_type = part.id_type
             found.append(Read(ids=ids, rows=rows, texts=texts, groups=groups, id_type=id_type))
         first += len(part.ids)
     return joined(found, id_type)

@@ -1,0 +1,175 @@
+"""Parts of a corpus on the disk of one machine, worked on one after the other."""
+
+from __future__ import annotations
+
+import pickle
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from nearly.arrays import spans
+from nearly.documents.lookup import SourceTexts, TextReader
+from nearly.documents.place import Stretch
+from nearly.documents.readable import Readable, Skips
+from nearly.errors import SinkError
+from nearly.limits import give_back
+
+__all__ = ["LocalParts"]
+
+
+class LocalParts:
+    """See `Parts` in `nearly.engines.base`: texts of about `size` bytes in each part.
+
+    States lie in nameless files, and a step has those of its own part in memory. What a step gives
+    is written message by message.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Readable],
+        folder: Path,
+        size: int,
+        skipped: Skips,
+        also: str | None,
+    ) -> None:
+        self._sources = sources
+        self._folder = folder
+        self.blocks = _State(folder, several=False)
+        self.sizes: Sequence[int] = [self._keep(source, size, skipped, also) for source in sources]
+
+    def _keep(self, source: Readable, size: int, skipped: Skips, also: str | None) -> int:
+        """Put a source aside; how many parts it has, one at least."""
+        first = len(self.blocks)
+        texts = _State(self._folder, several=False)
+        for number, batches in enumerate(_dealt(source.documents(skipped, also=also), size)):
+            texts.put(number, _Block(batches))
+        if not len(texts):
+            texts.put(0, _Block([]))
+        stretched = _Stretched(source.stretches())
+        for number in range(len(texts)):
+            self.blocks.put(first + number, (texts[number], stretched))
+        return len(texts)
+
+    def share(self, value: Any) -> Any:
+        """See `Parts`."""
+        return value
+
+    def each(
+        self, step: Callable[..., Any], *states: _State, numbered: bool = False, **shared: Any
+    ) -> _State:
+        """See `Parts`."""
+        made = _State(self._folder, several=False)
+        for number, given in self._elements(states, numbered=numbered):
+            made.put(number, step(*given, **shared))
+        return made
+
+    def exchange(
+        self, step: Callable[..., Any], *states: _State, numbered: bool = False, **shared: Any
+    ) -> _State:
+        """See `Parts`."""
+        came = _State(self._folder, several=True, parts=sum(self.sizes))
+        for _, given in self._elements(states, numbered=numbered):
+            for target, message in step(*given, **shared):
+                came.put(target, message)
+        return came
+
+    def _elements(
+        self, states: Sequence[_State], *, numbered: bool
+    ) -> Iterator[tuple[int, list[Any]]]:
+        for number in range(sum(self.sizes)):
+            yield number, [*([number] if numbered else []), *(state[number] for state in states)]
+            give_back()
+
+    def collect(self, states: _State) -> list[Any]:
+        """See `Parts`."""
+        return [states[number] for number in range(len(states))]
+
+    def text_reader(self, side: int, skipped: Skips) -> TextReader:
+        """See `Parts`."""
+        return SourceTexts(self._sources[side], skipped, ids_repeat=True)
+
+
+class _Stretched(NamedTuple):
+    """What the rows of a source belong to."""
+
+    stretches: Sequence[Stretch]
+
+
+class _Block(NamedTuple):
+    """Documents that were read, each batch as a stream of its own."""
+
+    batches: list[bytes]
+
+    def documents(self, _skipped: Any, also: str | None = None) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+        """Batches of row, id, text and what was brought along; what was skipped is known."""
+        for data in self.batches:
+            yield from pa.ipc.open_stream(data)
+
+
+def _dealt(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[list[bytes]]:
+    """Batches, cut where about so many bytes of text are together."""
+    gathered: list[bytes] = []
+    room = size
+    for batch in batches:
+        offsets, _ = spans(batch.column("text"))
+        start = 0
+        while start < batch.num_rows:
+            fits = np.searchsorted(offsets, offsets[start] + room, "right") - 1
+            end = min(batch.num_rows, max(int(fits), start + (not gathered)))
+            if end > start:
+                gathered.append(_stream(batch.slice(start, end - start)))
+            room -= int(offsets[end] - offsets[start])
+            start = end
+            if start < batch.num_rows or room <= 0:
+                yield gathered
+                gathered, room = [], size
+    if gathered:
+        yield gathered
+
+
+def _stream(batch: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+class _State:
+    """One element per part: what was put there, or of several all."""
+
+    def __init__(self, folder: Path, *, several: bool, parts: int = 0) -> None:
+        self._folder = folder
+        self._several = several
+        self._file = TemporaryFile(dir=folder)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
+        self._places: list[list[int]] = [[] for _ in range(parts)]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def put(self, part: int, item: Any) -> None:
+        """One more of a part."""
+        while len(self._places) <= part:
+            self._places.append([])
+        try:
+            self._places[part].append(self._file.seek(0, 2))
+            pickle.dump(item, self._file, protocol=5)
+        except OSError as error:
+            raise SinkError(
+                f"{self._folder}: {error.strerror} while putting aside what does not fit in "
+                "memory; free some space, or name another folder with --temporary"
+            ) from error
+
+    def __getitem__(self, part: int) -> Any:
+        items = [self._read(place) for place in self._places[part]]
+        return items if self._several else items[0]
+
+    def _read(self, place: int) -> Any:
+        self._file.seek(place)
+        return pickle.load(self._file)  # noqa: S301 - written by this process, and nameless
