@@ -400,8 +400,10 @@ def test_sides_may_have_ids_of_different_types(memory: int | None) -> None:
     one = pa.table({"id": [1, 2], "text": [SENTENCE, "other"]})
     two = pa.table({"id": ["x", "y"], "text": ["nothing", SENTENCE]})
     for first, second in ((one, two), (two, one)):
-        (row,) = nearly.passages(first, second, memory=memory).passages.to_pylist()
+        found = nearly.passages(first, second, memory=memory)
+        (row,) = found.passages.to_pylist()
         assert {row["id_a"], row["id_b"]} == {"1", "y"}
+        assert [found.texts(found.passages, name) for name in ("id_a", "id_b")] == [[SENTENCE]] * 2
 
 
 def test_a_template_that_covers_everything_leaves_nothing() -> None:
