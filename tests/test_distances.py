@@ -124,7 +124,7 @@ def test_exactly_the_pairs_of_the_textbook(
     case: Case, vectors: np.ndarray, within: float, single: bool
 ) -> None:
     vectors = vectors.astype(np.float32) if single else vectors
-    within = min(within, vectors.shape[1] - 0.5) if case.name == "hamming" else within
+    within = min(int(within), vectors.shape[1] - 1) if case.name == "hamming" else within
     options: dict[str, Any] = {**case.options, "within": within, "all_pairs": True}
     found = nearly.find(vectors, method="exact", **options)
     assert_same(as_dict(found), expected(case, vectors, within), within)
@@ -186,7 +186,7 @@ class _Source:
 @pytest.mark.parametrize("offset", [0.0, 1e7, 1e140])
 def test_far_from_the_origin_nothing_is_missed(case: Case, offset: float) -> None:
     vectors = groups(64, 6) * (1 if offset < 1e100 else 1e130) + offset
-    within = 5.5 if case.name == "hamming" else 2.5 if offset < 1e100 else 1e131
+    within = 5 if case.name == "hamming" else 2.5 if offset < 1e100 else 1e131
     true = expected(case, vectors, within) if offset < 1e100 else None
     options: dict[str, Any] = {**case.options, "within": min(within, 170)}
     options["within"] = within if case.name != "angle" else 5
@@ -415,7 +415,8 @@ def test_mistakes_are_told() -> None:
         (vectors, {"measure": "euclidean"}, "euclidean is a distance and within is not given"),
         (vectors, {"measure": "angle", "threshold": 0.9}, "angle is a distance and within is not"),
         (vectors, {"measure": "angle", "within": 180}, "every two vectors of 4 numbers are as nea"),
-        (vectors, {"measure": "hamming", "within": 4}, "give a hamming distance below 4"),
+        (vectors, {"measure": "hamming", "within": 4}, "give a distance below 4"),
+        (vectors, {"measure": "hamming", "within": 1.5}, "counts in whole numbers; give within=1"),
         (vectors, {"measure": "manhattan", "within": -1}, "a distance is 0 or more"),
         (vectors, {"measure": "manhattan", "within": math.inf}, "a distance is 0 or more"),
         (vectors, {"measure": "manhattan", "within": math.nan}, "a distance is 0 or more"),

@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from fractions import Fraction
+from math import floor
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -95,6 +96,8 @@ class Measure(ABC):
 
     name: ClassVar[str]
     is_distance: ClassVar[bool] = False
+    #: Whether a distance counts something, and so is a whole number.
+    counts: ClassVar[bool] = False
     #: Bytes of contents that are best compared together, where they fit; 0: a few documents at a
     #: time, for which sets or the like are made first.
     together: ClassVar[int] = 0
@@ -202,7 +205,13 @@ class Measure(ABC):
                     f"{self.name} is a distance and within is not given; "
                     "say how far two documents may lie apart, for example within=3"
                 )
-            return -exact_ratio(settings.within)
+            within = exact_ratio(settings.within)
+            if self.counts and within.denominator != 1:
+                raise SettingsError(
+                    f"within is {settings.within!r}, and {self.name} counts in whole numbers; give "
+                    f"within={floor(within)} or within={floor(within) + 1}"
+                )
+            return -within
         if settings.within is not None:
             raise SettingsError(
                 f"within is {settings.within!r}, and {self.name} is a similarity; "

@@ -179,6 +179,7 @@ class EditDistance(Edit):
     """Insertions and deletions, counted."""
 
     is_distance: ClassVar[bool] = True
+    counts: ClassVar[bool] = True
 
     def spare(self, threshold: Fraction) -> tuple[int, Fraction]:
         """As many for long texts as for short ones."""

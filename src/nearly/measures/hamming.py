@@ -38,6 +38,7 @@ class Hamming(VectorDistance):
     """How many bits, or numbers, differ."""
 
     name: ClassVar[str] = "hamming"
+    counts: ClassVar[bool] = True
 
     @property
     def far(self) -> float:

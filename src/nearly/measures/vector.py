@@ -144,7 +144,7 @@ class VectorDistance(VectorMeasure):
         if -found >= self.far:
             raise SettingsError(
                 f"within is {settings.within!r}, and every two {self.compared} are as near as "
-                f"that; give a {self.name} distance below {self.far:g}"
+                f"that; give a distance below {self.far:g}"
             )
         return found
 
