@@ -70,7 +70,9 @@ def test_the_picture_of_measures_is_what_its_tool_draws() -> None:
     tools = Path(__file__).parents[1] / "tools" / "draw_measures.py"
     drawing = runpy.run_path(str(tools))
     assert drawing["PATH"].read_bytes() == render(drawing["draw"](), "svg")
-    by_words = drawing["similarities"](drawing["PANELS"]["words"])
+    by_words = drawing["values_of"](drawing["PANELS"]["words"])
     assert by_words["a", "c"] == by_words["c", "d"] == 1.0
-    by_bags = drawing["similarities"](drawing["PANELS"]["bags of words"])
+    by_bags = drawing["values_of"](drawing["PANELS"]["bags of words"])
     assert by_bags["a", "d"] == 0.5
+    by_powers = drawing["values_of"](drawing["PANELS"]["minkowski 3, of word counts"])
+    assert by_powers["a", "b"] == pytest.approx(2 ** (1 / 3))
