@@ -29,19 +29,24 @@ inline double scale_of(double largest) {
     return std::ldexp(1.0, std::clamp(-exponent, -1000, 1000));
 }
 
-// A rotation is three rounds of random signs, each followed by a Hadamard transform: to any vector
-// it looks like a random one, and it takes n log n additions. Additions come in one order whatever the
-// machine, so signs are the same everywhere. Several vectors are turned side by side.
+// A round is random signs, followed by a Hadamard transform: n log n additions. To any vector three rounds look like a
+// random rotation. By then all numbers are of like size, and each further round is a rotation of what came before it
+// that is as good as a new one. Additions come in one order whatever the machine, so signs are the same
+// everywhere. Several vectors are turned side by side.
 class Rotations {
   public:
-    static constexpr std::size_t TOGETHER = 16, ROUNDS = 3, SHORTEST = 256;
+    static constexpr std::size_t TOGETHER = 16, FIRST_ROUNDS = 3, SHORTEST = 256;
 
     // As many rotations as give `positions` signs.
     Rotations(std::size_t length, std::uint64_t seed, std::size_t positions)
         : width_(std::bit_ceil(std::max(length, SHORTEST))), count_((positions + width_ - 1) / width_),
-          given_(width_ * TOGETHER), turned_(width_ * TOGETHER), signs_(count_ * ROUNDS * width_) {
-        for (std::size_t i = 0; i < signs_.size(); ++i)
-            signs_[i] = mix(mix(seed + GOLDEN) + i / 64) >> (i % 64) & 1 ? -1.0f : 1.0f;
+          numbers_(width_ * TOGETHER), signs_((count_ + FIRST_ROUNDS - 1) * width_) {
+        const int doublings = std::countr_zero(width_);
+        for (std::size_t i = 0; i < signs_.size(); ++i) {
+            // A transform makes numbers longer by the root of their count: a power of two, in every other round one more.
+            const float scale = std::ldexp(1.0f, -(doublings + static_cast<int>(i / width_ % 2)) / 2);
+            signs_[i] = mix(mix(seed + GOLDEN) + i / 64) >> (i % 64) & 1 ? -scale : scale;
+        }
     }
 
     std::size_t width() const { return width_; }
@@ -49,7 +54,7 @@ class Rotations {
 
     // Up to TOGETHER vectors, from `first` on; places without a vector hold zeros.
     template <typename Number> void load(const Vectors<Number> &vectors, std::size_t first) {
-        std::ranges::fill(given_, 0.0f);
+        std::ranges::fill(numbers_, 0.0f);
         const std::size_t here = std::min(TOGETHER, vectors.count - first);
         for (std::size_t v = 0; v < here; ++v) {
             const Number *vector = vectors[first + v];
@@ -57,21 +62,22 @@ class Rotations {
             for (std::size_t i = 0; i < vectors.length; ++i) largest = std::max(largest, std::abs(double(vector[i])));
             const double scale = scale_of(largest);
             for (std::size_t i = 0; i < vectors.length; ++i)
-                given_[i * TOGETHER + v] = static_cast<float>(vector[i] * scale);
+                numbers_[i * TOGETHER + v] = static_cast<float>(vector[i] * scale);
         }
     }
 
-    // The signs of all coordinates after a rotation: of each vector width() / 64 words.
-    void turn(std::size_t rotation, std::uint64_t *words) {
-        turned_ = given_;
-        for (std::size_t round = 0; round < ROUNDS; ++round)
-            transform(turned_.data(), width_, signs_.data() + (rotation * ROUNDS + round) * width_);
-        collect(turned_.data(), width_, words);
+    // The signs of all coordinates after the next rotation, these being asked for in order: of each vector width() / 64 words,
+    // which lie `apart` words from those of the vector before it.
+    void turn(std::size_t rotation, std::uint64_t *words, std::size_t apart) {
+        const std::size_t end = rotation + FIRST_ROUNDS;
+        for (std::size_t round = rotation == 0 ? 0 : end - 1; round < end; ++round)
+            transform(numbers_.data(), width_, signs_.data() + round * width_);
+        collect(numbers_.data(), width_, words, apart);
     }
 
   private:
     std::size_t width_, count_;
-    std::vector<float> given_, turned_, signs_;  // of each coordinate, all vectors side by side
+    std::vector<float> numbers_, signs_;  // of each coordinate, all vectors side by side
 
     NEARLY_CLONES static void transform(float *numbers, std::size_t width, const float *signs) {
         for (std::size_t i = 0; i < width; ++i)
@@ -96,13 +102,16 @@ class Rotations {
             }
     }
 
-    NEARLY_CLONES static void collect(const float *numbers, std::size_t width, std::uint64_t *words) {
+    NEARLY_CLONES static void collect(const float *numbers, std::size_t width, std::uint64_t *words, std::size_t apart) {
         for (std::size_t start = 0; start < width; start += 64) {
-            std::uint64_t found[TOGETHER] = {};
+            std::uint32_t found[2][TOGETHER] = {};
             for (std::size_t i = 0; i < 64; ++i)
-                for (std::size_t v = 0; v < TOGETHER; ++v)
-                    found[v] |= static_cast<std::uint64_t>(numbers[(start + i) * TOGETHER + v] < 0) << i;
-            for (std::size_t v = 0; v < TOGETHER; ++v) words[v * (width / 64) + start / 64] = found[v];
+                for (std::size_t v = 0; v < TOGETHER; ++v) {
+                    const auto number = std::bit_cast<std::uint32_t>(numbers[(start + i) * TOGETHER + v]);
+                    found[i / 32][v] = found[i / 32][v] >> 1 | (number & 0x80000000);
+                }
+            for (std::size_t v = 0; v < TOGETHER; ++v)
+                words[v * apart + start / 64] = found[0][v] | static_cast<std::uint64_t>(found[1][v]) << 32;
         }
     }
 };
@@ -141,17 +150,13 @@ SignedBits sign_vectors(const Vectors<Number> &vectors, std::uint64_t seed, std:
     const std::size_t width = rotations.width(), turns = rotations.count();
     const std::size_t words = width / 64 * turns, sketch = (kept + 63) / 64;
     SignedBits made{std::vector<std::uint32_t>(vectors.count * bands), std::vector<std::uint64_t>(vectors.count * sketch)};
-    std::vector<std::uint64_t> turned(together * width / 64), all(together * words);
+    std::vector<std::uint64_t> all(together * words);
     Stop stop;
     for (std::size_t first = 0; first < vectors.count; first += together) {
-        stop.check(together * width * turns * 2);
+        stop.check(together * width * turns);
         rotations.load(vectors, first);
         const std::size_t here = std::min(together, vectors.count - first);
-        for (std::size_t t = 0; t < turns; ++t) {
-            rotations.turn(t, turned.data());
-            for (std::size_t v = 0; v < here; ++v)
-                std::copy_n(turned.data() + v * (width / 64), width / 64, all.data() + v * words + t * (width / 64));
-        }
+        for (std::size_t t = 0; t < turns; ++t) rotations.turn(t, all.data() + t * (width / 64), words);
         for (std::size_t v = 0; v < here; ++v)
             keep_bits(all.data() + v * words, bands, rows, kept, made.keys.data() + (first + v) * bands,
                       made.sketches.data() + (first + v) * sketch);
