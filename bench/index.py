@@ -4,12 +4,15 @@
 
 The documents are 300,000 tweets and made ones: tweets of which some words are replaced by words of
 other tweets. Questions are tweets of which one word in eight is changed, and tweets as they are.
-Peers hold the first `--peers` documents, for they are slow, and are asked the same questions:
-datasketch's MinHashLSH with a Redis server that is started here, and Lance's MINHASHLSH index.
-Recall and precision are against exact truth.
+Peers hold the first `--peers` documents, for they are slow, and are asked the same questions, each
+signed on the way: datasketch's MinHashLSH with a Redis server that is started here, by its own
+bands and by ours, and Lance's MINHASHLSH index. Only nearly verifies its answers. Recall and
+precision are against exact truth.
 """
 
 import shutil
+import socket
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -101,6 +104,21 @@ def anonymous() -> int:
     return int(lines["RssAnon"].split()[0]) * 1024
 
 
+def bare_commits(folder: Path) -> dict[str, float]:
+    """Milliseconds of a durable commit of one row by SQLite alone: what no add can be below."""
+    connection = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, data BLOB)")
+    taken = []
+    for i in range(300):
+        start = time.perf_counter()
+        connection.execute("INSERT INTO rows VALUES (?, ?)", (i, bytes(500)))
+        taken.append(1e3 * (time.perf_counter() - start))
+    connection.close()
+    return dict(zip(("p50", "p99"), np.percentile(taken, [50, 99]).tolist(), strict=True))
+
+
 def ours(table: pa.Table, asked: list[str], folder: Path) -> dict[str, Any]:
     nearly.find(table.slice(0, 1000), threshold=THRESHOLD, id="id", text="text")  # imports
     found, _ = harness.timed(
@@ -130,6 +148,7 @@ def ours(table: pa.Table, asked: list[str], folder: Path) -> dict[str, Any]:
             "add_one_ms": dict(
                 zip(("p50", "p99"), np.percentile(one, [50, 99]).tolist(), strict=True)
             ),
+            "bare_commit_ms": bare_commits(folder),
             "query": latencies(reader.query, asked),
             "room": room(reader),
         }
@@ -170,19 +189,33 @@ def nearly_peer(texts: list[str], folder: Path) -> tuple[float, Callable[[str], 
     return seconds, lambda text: {name for name, _ in index.query(text)}
 
 
-def redis_peer(texts: list[str], folder: Path) -> tuple[float, Callable[[str], set[int]]]:
+def redis_server(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+    """A server of our own, on the loopback; it keeps nothing."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
+    server = subprocess.Popen([*command, "--dir", str(folder)], stdout=subprocess.DEVNULL)
+    while socket.socket().connect_ex(("127.0.0.1", port)):
+        time.sleep(0.05)
+    return server, port
+
+
+def redis_peer(
+    texts: list[str], port: int, bands: tuple[int, int] | None = None
+) -> tuple[float, Callable[[str], set[int]]]:
+    """With the bands that datasketch chooses, or with others."""
     from datasketch import MinHash, MinHashLSH
 
-    socket = folder / "redis.sock"
-    server = ["redis-server", "--port", "0", "--unixsocket", str(socket), "--save", ""]
-    subprocess.Popen([*server, "--dir", str(folder)], stdout=subprocess.DEVNULL)
-    while not socket.exists():
-        time.sleep(0.05)
-    config = {"type": "redis", "redis": {"unix_socket_path": str(socket)}}
-    lsh = MinHashLSH(threshold=THRESHOLD, num_perm=PERMUTATIONS, storage_config=config)
+    number = 0 if bands is None else 1
+    config = {"type": "redis", "redis": {"host": "127.0.0.1", "port": port, "db": number}}
+    permutations = PERMUTATIONS if bands is None else bands[0] * bands[1]
+    lsh = MinHashLSH(
+        threshold=THRESHOLD, num_perm=permutations, params=bands, storage_config=config
+    )
 
     def signed(text: str) -> Any:
-        made = MinHash(num_perm=PERMUTATIONS)
+        made = MinHash(num_perm=permutations)
         made.update_batch(list(shingles(text)))
         return made
 
@@ -218,18 +251,26 @@ def lance_peer(texts: list[str], folder: Path) -> tuple[float, Callable[[str], s
     return seconds, ask
 
 
-PEERS = {"nearly": nearly_peer, "datasketch on Redis": redis_peer, "Lance": lance_peer}
-
-
 def beside(texts: list[str], asked: list[str], folder: Path) -> dict[str, Any]:
+    """The same questions to all."""
     near = truth(texts, asked)
     measured: dict[str, Any] = {"documents": len(texts), "questions": len(asked)}
-    for name, make in PEERS.items():
-        if name == "datasketch on Redis" and shutil.which("redis-server") is None:
-            continue
-        seconds, ask = make(texts, folder)
+
+    def measure(name: str, made: tuple[float, Callable[[str], set[int]]]) -> None:
+        seconds, ask = made
         answers = [ask(text) for text in asked]
         measured[name] = {"load_s": seconds, **latencies(ask, asked), **quality(answers, near)}
+
+    measure("nearly", nearly_peer(texts, folder))
+    measure("Lance", lance_peer(texts, folder))
+    if shutil.which("redis-server") is not None:
+        server, port = redis_server(folder)
+        try:
+            measure("datasketch on Redis", redis_peer(texts, port))
+            measure("the same, 26 bands of 8 rows", redis_peer(texts, port, (26, 8)))
+        finally:
+            server.terminate()
+            server.wait()
     return measured
 
 
@@ -249,14 +290,11 @@ def main() -> None:
         measured = ours(table, questions(texts, given.questions), place)
         some = texts[: given.peers]
         peers = beside(some, questions(some, 500), place) if given.peers else {}
-        subprocess.run(
-            ["redis-cli", "-s", str(place / "redis.sock"), "shutdown"], capture_output=True
-        )
     flat = {k: v for k, v in measured.items() if not isinstance(v, dict)}
-    for name in ("query", "room", "add_one_ms"):
+    for name in ("query", "room", "add_one_ms", "bare_commit_ms"):
         flat |= {f"{name} {key}": value for key, value in measured[name].items()}
     harness.show(["what", "measured"], flat.items())
-    contenders = [name for name in PEERS if name in peers]
+    contenders = [name for name, found in peers.items() if isinstance(found, dict)]
     columns = ["load_s", "p50_ms", "p99_ms", "recall", "precision"]
     harness.show(["peer", *columns], [[n, *(peers[n][c] for c in columns)] for n in contenders])
     harness.save("index", {"threshold": THRESHOLD, "index": measured, "peers": peers})
