@@ -6,7 +6,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["available_memory", "give_back", "spare_address_space", "spare_memory"]
+__all__ = [
+    "available_memory",
+    "give_back",
+    "give_back_at_once",
+    "spare_address_space",
+    "spare_memory",
+]
 
 #: What the interpreter and its libraries take of an address space before any work.
 START_UP = 800 * 2**20
@@ -33,6 +39,15 @@ def spare_address_space() -> None:
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     if soft != resource.RLIM_INFINITY:
         _be_frugal()
+
+
+def give_back_at_once() -> None:
+    """Have Arrow's own allocator keep nothing that was freed, if Arrow is yet to come.
+
+    Pages of a Parquet file are as long as their longest document, and would count until others
+    are asked for.
+    """
+    os.environ.setdefault("MIMALLOC_PURGE_DELAY", "0")
 
 
 def spare_memory() -> None:

@@ -401,7 +401,7 @@ def _open_table_file(path: str, inner: str | None, name: str, request: _Request)
         return ArrowFilePart(path, name)
     from nearly.sources.formats.parquet import ParquetPart
 
-    return ParquetPart(path, name)
+    return ParquetPart(path, name, request.temporary)
 
 
 def _open_text_table(path: str, kind: str, name: str, request: _Request) -> Part:

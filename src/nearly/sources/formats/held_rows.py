@@ -17,7 +17,7 @@ MOST_HELD = 1 << 26
 class HeldRows:
     """Filled batch by batch, then read once, with no more than `most_held` bytes in memory."""
 
-    def __init__(self, folder: Path, schema: pa.Schema, most_held: int) -> None:
+    def __init__(self, folder: Path | None, schema: pa.Schema, most_held: int) -> None:
         self._folder = folder
         self._most_held = min(MOST_HELD, most_held)
         self._schema = schema
@@ -48,14 +48,15 @@ class HeldRows:
     def batches(self, rows_at_once: int) -> Iterator[pa.RecordBatch]:
         """All rows in order, at most `rows_at_once` in a batch; each batch is then let go."""
         waiting: list[pa.RecordBatch] = []
-        for batch in self._in_order():
+        for batch in self.in_order():
             waiting.append(batch)
             if sum(one.num_rows for one in waiting) >= rows_at_once:
                 yield from self._cut(waiting, rows_at_once)
                 waiting = []
         yield from self._cut(waiting, rows_at_once)
 
-    def _in_order(self) -> Iterator[pa.RecordBatch]:
+    def in_order(self) -> Iterator[pa.RecordBatch]:
+        """All rows in the batches that they came in."""
         if self._writer is not None and self._file is not None:
             self._writer.close()
             self._file.seek(0)

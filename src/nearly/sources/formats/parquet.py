@@ -5,6 +5,7 @@ import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 
 from nearly.errors import UnreadableError
 from nearly.sources import part
+from nearly.sources.formats.held_rows import HeldRows
 from nearly.sources.formats.soundness import check_names
 from nearly.sources.part import Cut, Part, Reject, Stored
 
@@ -19,7 +21,7 @@ __all__ = ["ParquetPart"]
 
 #: A column is read in pieces of this size, and not at once.
 BUFFER = 1 << 20
-#: Bytes of rows from which on memory is given back at once that their pages took.
+#: Bytes of rows from which on a row group is put aside, so that its pages can be let go.
 LARGE = 1 << 24
 #: Bytes of rows that are copied as one group, however large the groups of the file are.
 LARGEST_GROUP = 1 << 28
@@ -36,12 +38,16 @@ class ParquetPart(Part):
     #: Where the range ends; it begins at `first`.
     _end: int | None = None
 
-    def __init__(self, path: str, name: str) -> None:
+    def __init__(self, path: str, name: str, temporary: Path | None = None) -> None:
         self.name = name
         self.path = os.path.abspath(path)
+        self._temporary = temporary
         with self._opened() as file:
             self.schema = file.schema_arrow
         check_names(self.schema, name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_temporary": None}  # another machine has its own
 
     def batches(
         self,
@@ -51,14 +57,31 @@ class ParquetPart(Part):
         present = [c for c in columns or () if c in self.schema.names]
         with self._opened() as file:
             for group, skip, most in self._groups_in_range(file.metadata):
-                for batch in _batches(file, group, present or None):
+                for batch in self._let_go(_batches(file, group, present or None)):
                     piece = batch.slice(skip, most)
                     skip, most = max(0, skip - batch.num_rows), most - piece.num_rows
                     if piece.num_rows:
                         piece.validate(full=True)  # Arrow takes any bytes for text
-                        if piece.nbytes > LARGE:
-                            pa.default_memory_pool().release_unused()
                         yield piece
+
+    def _let_go(self, coming: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The rows of a group, read to its end before those that are long are handed on.
+
+        Its reader holds a page and a dictionary, each as long as the longest of their documents.
+        """
+        batch = next(coming, None)
+        while batch is not None and batch.nbytes <= LARGE:
+            yield batch
+            batch = next(coming, None)
+        if batch is None:
+            return
+        held = HeldRows(self._temporary, batch.schema, most_held=0)
+        while batch is not None:
+            held.append(batch)
+            batch = next(coming, None)
+        del coming
+        pa.default_memory_pool().release_unused()
+        yield from held.in_order()
 
     def _groups_in_range(self, metadata: pq.FileMetaData) -> Iterator[tuple[int, int, int]]:
         """Row groups, each with the rows to leave out at its beginning, and the rows to take."""
@@ -103,7 +126,7 @@ class ParquetPart(Part):
             for group in range(file.metadata.num_row_groups):
                 held: list[pa.RecordBatch] = []
                 size = 0
-                for batch in _batches(file, group, None):
+                for batch in self._let_go(_batches(file, group, None)):
                     held.append(batch)
                     size += batch.nbytes
                     if size >= LARGEST_GROUP:
