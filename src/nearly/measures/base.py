@@ -150,6 +150,17 @@ class Measure(ABC):
     ) -> Nearness:
         """Exact nearness of pairs, given by places in `contents`; NaN below the threshold."""
 
+    def compare_read(
+        self,
+        read: Callable[[Documents], pa.Array],
+        documents: Documents,
+        first: Documents,
+        second: Documents,
+        threshold: Fraction | None,
+    ) -> Nearness:
+        """The same, of documents that are yet to be read."""
+        return self.compare(read(documents), first, second, threshold)
+
     def join(
         self, blocks: Sequence[Callable[[], Block]], threshold: Fraction, workers: Workers
     ) -> Iterator[Joined]:

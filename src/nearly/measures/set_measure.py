@@ -5,7 +5,7 @@ never lost to rounding.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import ClassVar
@@ -68,6 +68,20 @@ class SetMeasure(Measure):
         """Whole sets, in whole numbers; each document's set is made once."""
         return self.compare_sets(self.sets(contents), first, second, threshold)
 
+    def compare_read(
+        self,
+        read: Callable[[Documents], pa.Array],
+        documents: Documents,
+        first: Documents,
+        second: Documents,
+        threshold: Fraction | None,
+    ) -> Nearness:
+        """Two are read one after the other: they may be long, and their sets are enough."""
+        if len(documents) > 2:
+            return super().compare_read(read, documents, first, second, threshold)
+        sets = _together(self.sets(read(documents[i : i + 1])) for i in range(len(documents)))
+        return self.compare_sets(sets, first, second, threshold)
+
     def compare_sets(
         self, sets: Sets, first: Documents, second: Documents, threshold: Fraction | None
     ) -> Nearness:
@@ -99,17 +113,9 @@ class SetMeasure(Measure):
         def of_part(part: tuple[int, int]) -> Sets:
             return self.sets(block.read(*part), in_order=True)
 
-        sizes = [np.zeros(1, np.int64)]
-        hashes = np.empty(0, np.uint64)
-        for offsets, more in workers.map(of_part, workers.split(len(block.documents), 4)):
-            sizes.append(np.diff(offsets))
-            start = len(hashes)
-            # Grows in place: to hold all parts and then join them takes twice the memory.
-            hashes.resize(start + len(more), refcheck=False)
-            hashes[start:] = more
-        return SetBlock(
-            documents=block.documents, offsets=np.cumsum(np.concatenate(sizes)), hashes=hashes
-        )
+        parts = workers.map(of_part, workers.split(len(block.documents), 4))
+        offsets, hashes = _together(parts)
+        return SetBlock(documents=block.documents, offsets=offsets, hashes=hashes)
 
     def join_memory(self, documents: int, size: int, threshold: Fraction, threads: int) -> int:
         """See `set_join`."""
@@ -126,6 +132,18 @@ class SetMeasure(Measure):
         offsets, hashes = self.sets(contents)
         sought = _kernels.SoughtIndex(documents, offsets, hashes, *self._ratio(threshold))
         return _SetIndex(self, sought)
+
+
+def _together(parts: Iterable[Sets]) -> Sets:
+    """All sets as one; it grows in place, for parts that are held and then joined take twice."""
+    sizes = [np.zeros(1, np.int64)]
+    hashes = np.empty(0, np.uint64)
+    for offsets, more in parts:
+        sizes.append(np.diff(offsets))
+        start = len(hashes)
+        hashes.resize(start + len(more), refcheck=False)
+        hashes[start:] = more
+    return np.cumsum(np.concatenate(sizes)), hashes
 
 
 class _SetIndex:

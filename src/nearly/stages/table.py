@@ -1,6 +1,5 @@
 """From document numbers to the tables that a user sees, with ids in them."""
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
@@ -138,13 +137,17 @@ def read_shown(
 
 
 def _glimpses(corpus: Named, pairs: Pairs) -> list[Glimpse]:
-    """One pair at a time: of long texts no more is held than a piece."""
-    seen = []
-    for ends in zip(pairs.first, pairs.second, strict=True):
-        offsets, data = spans(corpus.texts(np.array(ends, pairs.first.dtype)))
-        a, b = (data[start:stop] for start, stop in itertools.pairwise(offsets.tolist()))
-        seen.append(glimpse(a, b))
-    return seen
+    """One pair at a time: of long texts no more is held than a piece.
+
+    Each text is asked for by itself: two would be copied, to stand one after the other.
+    """
+
+    def text_of(document: int) -> npt.NDArray[np.uint8]:
+        offsets, data = spans(corpus.texts(np.array([document], pairs.first.dtype)))
+        return data[offsets[0] : offsets[-1]]
+
+    ends = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
+    return [glimpse(text_of(a), text_of(b)) for a, b in ends]
 
 
 def _with_read_excerpts(shown: pa.Table, reader: TextReader) -> pa.Table:

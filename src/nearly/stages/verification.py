@@ -82,4 +82,4 @@ def verify_block(
 ) -> Nearness:
     """Exact nearness of pairs, NaN below the threshold; each document is read once."""
     documents, (a, b) = different(first, second)
-    return measure.compare(read(documents), a, b, threshold)
+    return measure.compare_read(read, documents, a, b, threshold)

@@ -80,8 +80,7 @@ def load(
         if choice.method == "lsh":
             reading.forget_weighed()
             _weigh(shop, reading, reading.chunks(), decided, decided, choice, banding)
-    if shop.is_limited:
-        give_back()
+    give_back()
     corpus = reading.finish(decided, settings, choice, cleaning=keep is not None)
     if len(corpus) == 0 and len(skipped):
         raise nothing_read(source, skipped)
