@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nearly.errors import UnreadableError
 from nearly.sources import Skipped, open_source
 from nearly.sources.formats import abridged, duck
 
@@ -74,14 +75,17 @@ SPECIAL = {
 
 @pytest.mark.parametrize("special", SPECIAL)
 @pytest.mark.parametrize("size", [1, 2**22])
-def test_long_strings_are_read_apart_and_are_the_same(tmp_path, monkeypatch, special, size):
-    path = tmp_path / "docs.jsonl"
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_long_strings_are_read_apart_and_are_the_same(tmp_path, monkeypatch, special, size, ending):
+    path = tmp_path / f"docs.jsonl{ending}"
     short = json.dumps({"id": 7, "text": "short"})
-    path.write_text("\n".join([short, SPECIAL[special], short, SPECIAL["plain"], ""]))
+    data = "\n".join([short, SPECIAL[special], short, SPECIAL["plain"], ""]).encode()
+    path.write_bytes(gzip.compress(data) if ending else data)
     whole = rows_of(path, tmp_path)
     marks = []
     monkeypatch.setattr(duck, "ABRIDGED_FROM", 60)
     monkeypatch.setattr(abridged, "LONG", 40)
+    monkeypatch.setattr(abridged, "PIECE", 7)
     monkeypatch.setattr("nearly.sources.part.BATCH_BYTES", size)
     restored = abridged.Abridged.restored
     monkeypatch.setattr(
@@ -89,3 +93,25 @@ def test_long_strings_are_read_apart_and_are_the_same(tmp_path, monkeypatch, spe
     )
     assert rows_of(path, tmp_path) == whole
     assert marks, "they were read apart"
+
+
+@pytest.mark.parametrize("shape", ["[{}]", "{}", " \n[\n{}\n]"])
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_an_object_longer_than_duckdb_takes_in_an_array(tmp_path, shape, ending):
+    long = 'a "long" text é😀\n' * (duck.LARGEST_OBJECT // 6)
+    texts = ("short", long, "last")
+    objects = [json.dumps({"id": text[:4], "text": text, "more": {"a": ["x"]}}) for text in texts]
+    path = tmp_path / f"docs.json{ending}"
+    data = shape.replace("{}", (",\n" if "[" in shape else "\n").join(objects)).encode()
+    path.write_bytes(gzip.compress(data, 1) if ending else data)
+    rows, skipped = rows_of(path, tmp_path)
+    assert [row["text"] for row in rows] == list(texts)
+    assert [row["id"] for row in rows] == ["shor", 'a "l', "last"]
+    assert skipped == []
+
+
+def test_a_long_object_that_is_no_json_in_an_array_is_an_error(tmp_path):
+    path = tmp_path / "docs.json"
+    path.write_text('[{"text": "' + "a" * 3 * duck.LARGEST_OBJECT + '\\x"}]')
+    with pytest.raises(UnreadableError, match="Malformed JSON"):
+        rows_of(path, tmp_path)

@@ -429,7 +429,7 @@ class TestJson:
             opened(tmp_path / "b.json")
 
     def test_an_object_too_long_says_what_to_do(self, tmp_path, opened):
-        (tmp_path / "a.json").write_text('[{"text": "' + "x" * 40_000_000 + '"}]')
+        (tmp_path / "a.json").write_text('[{"text": {"deep": "' + "x" * 40_000_000 + '"}}]')
         with pytest.raises(UnreadableError, match="file of its own"):
             opened(tmp_path / "a.json")
 

@@ -1,12 +1,15 @@
-"""Lines of JSON without their long strings, which are read once they are asked for.
+"""JSON without its long strings, which are read once they are asked for.
 
 DuckDB makes room for several times the longest object of a file, for each thread. So it is given
 a copy in which a short mark stands for each long string, and the strings are put back afterwards.
 """
 
+import codecs
 import json
+import os
 import re
 import secrets
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import IO
 
@@ -14,54 +17,55 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearly.arrays import utf8_array
+from nearly.mapping import let_go, mapped
 from nearly.sources import part
 
-__all__ = ["Abridged"]
+__all__ = ["LONG", "PIECE", "Abridged", "Marked", "is_utf_8"]
 
 #: Bytes of a string for which a mark stands.
 LONG = 2**20
+#: Bytes that are looked at together.
+PIECE = 2**20
+CHANGED = "it was changed while it was read"
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[{}\[\]]', re.DOTALL)
-#: A string that every reader of JSON takes, and takes for the same: no half of a pair, no NUL.
+#: A string that is JSON, but for its encoding: no half of a pair, no unknown escape.
 _SOUND = re.compile(
-    rb'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u(?!0000|[dD][89a-fA-F])[0-9a-fA-F]{4}'
+    rb'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4}'
     rb'|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+"'
 )
+#: One that is not, as every reader says: it stands for any that is not.
+_UNSOUND = rb'"\ud800"'
+#: Whole characters of a sound string, as they are written.
+_CHARACTERS = re.compile(
+    r"(?:[^\\]++|\\[^u]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}"
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+"
+)
 _COLON = re.compile(rb"[ \t\r\n]*:")
+_QUOTE = ord('"')
 
 
-class Abridged:
+class Marked(ABC):
     """A file and its copy: a mark says where in the file its string begins and ends."""
 
-    def __init__(self, source: str, copy: str, longest: int) -> None:
+    def __init__(self, source: str, copy: str) -> None:
         self.copy = copy
         self._source = source
-        self._mark = secrets.token_hex(16)
-        place = 0
-        with open(source, "rb") as file, open(copy, "wb") as target:
-            for line in file:
-                target.write(line if len(line) <= longest else self._short(line, place))
-                place += len(line)
+        self._secret = secrets.token_hex(16)
+        self._state = _state_of(os.stat(source))
 
-    def _short(self, line: bytes, place: int) -> bytes:
-        """A line with marks for the long values of its object; nothing deeper is touched."""
-        pieces, end, depth = [], 0, 0
-        for token in _TOKEN.finditer(line):
-            first, last = token.span()
-            kind = line[first : first + 1]
-            if kind != b'"':
-                depth += 1 if kind in b"{[" else -1
-            elif depth == 1 and last - first > LONG and _is_sound_value(line, first, last):
-                mark = f'"{self._mark}:{place + first}:{place + last}"'
-                pieces += [line[end:first], mark.encode()]
-                end = last
-        return b"".join([*pieces, line[end:]])
+    def _mark(self, first: int, last: int) -> str:
+        return f"{self._secret}:{first}:{last}"
+
+    @abstractmethod
+    def _said(self, file: IO[bytes], size: int) -> bytes:
+        """What the next bytes of the file say; ValueError if they are not what they were."""
 
     def restored(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """The rows with their strings, some at a time."""
         marked = [
             place
             for place, column in enumerate(batch.columns)
-            if _is_text(column.type) and pc.any(pc.starts_with(column, self._mark)).as_py()
+            if _is_text(column.type) and pc.any(pc.starts_with(column, self._secret)).as_py()
         ]
         if not marked:
             yield batch
@@ -74,7 +78,7 @@ class Abridged:
                 start, size = row + 1, 0
 
     def _length(self, value: str | None) -> int:
-        if value is None or not value.startswith(self._mark):
+        if value is None or not value.startswith(self._secret):
             return len(value or "")
         _, first, last = value.split(":")
         return int(last) - int(first)
@@ -87,38 +91,98 @@ class Abridged:
         return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
     def _value(self, value: str | None) -> bytes | None:
-        if value is None or not value.startswith(self._mark):
+        if value is None or not value.startswith(self._secret):
             return None if value is None else value.encode()
         _, first, last = value.split(":")
         with open(self._source, "rb") as file:
+            if _state_of(os.fstat(file.fileno())) != self._state:
+                raise OSError(CHANGED)
             file.seek(int(first))
             try:
-                return _said(file, int(last) - int(first))
+                return self._said(file, int(last) - int(first))
             except ValueError as error:
-                raise OSError("it was changed while it was read") from error
+                raise OSError(CHANGED) from error
 
 
-def _is_sound_value(line: bytes, first: int, last: int) -> bool:
-    if _COLON.match(line, last) or not _SOUND.fullmatch(line, first, last):
-        return False
+class Abridged(Marked):
+    """JSON, in which strings are marked.
+
+    Lines of at most `longest` bytes stay as they are; without it, the file is one text: an array,
+    or objects one after the other.
+    """
+
+    def __init__(self, source: str, copy: str, longest: int | None) -> None:
+        super().__init__(source, copy)
+        with open(source, "rb") as file, open(copy, "wb") as target:
+            if longest is None:
+                self._write_short(mapped(file.fileno(), file.seek(0, 2)), 0, target)
+                let_go()
+                return
+            place = 0
+            for line in file:
+                if len(line) <= longest:
+                    target.write(line)
+                else:
+                    text = memoryview(line)[: len(line) - line.endswith(b"\n")]
+                    self._write_short(text, place, target)
+                    target.write(line[len(text) :])
+                place += len(line)
+
+    def _write_short(self, text: memoryview, place: int, target: IO[bytes]) -> None:
+        """A text with marks for the long values of its objects; nothing deeper is touched."""
+        in_object = 2 if bytes(text[:64]).lstrip(b" \t\r\n").startswith(b"[") else 1
+        end = depth = 0
+        for token in _TOKEN.finditer(text):
+            first, last = token.span()
+            kind = text[first]
+            if kind != _QUOTE:
+                depth += 1 if kind in b"{[" else -1
+            elif depth == in_object and last - first > LONG and not _COLON.match(text, last):
+                mark = f'"{self._mark(place + first, place + last)}"'.encode()
+                target.write(text[end:first])
+                target.write(mark if _is_sound(text, first, last) else _UNSOUND)
+                end = last
+            if end < first - PIECE:
+                target.write(text[end:first])
+                end = first
+                let_go()
+        target.write(text[end:])
+
+    def _said(self, file: IO[bytes], size: int) -> bytes:
+        """What the next string of a file says; as text it would take up to four times as much."""
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        pieces, pending = [], ""
+        file.seek(1, 1)
+        for start in range(0, size - 2, PIECE):
+            pending += decoder.decode(file.read(min(PIECE, size - 2 - start)))
+            found = _CHARACTERS.match(pending)
+            end = found.end() if found else 0
+            pieces.append(json.loads(f'"{pending[:end]}"').encode())
+            pending = pending[end:]
+        if pending:
+            raise ValueError
+        return b"".join(pieces)
+
+
+def _is_sound(text: memoryview, first: int, last: int) -> bool:
+    return bool(_SOUND.fullmatch(text, first, last)) and is_utf_8(text, first, last)
+
+
+def is_utf_8(text: memoryview, first: int, last: int) -> bool:
+    """Whether these bytes are, without a second copy of them."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        str(memoryview(line)[first:last], "utf-8")
+        for start in range(first, last, PIECE):
+            end = min(start + PIECE, last)
+            decoder.decode(text[start:end], final=end == last)
     except UnicodeError:
         return False
     return True
 
 
+def _state_of(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _said(file: IO[bytes], size: int) -> bytes:
-    """What the next string of a file says; no more than two forms of it are held at once."""
-    written = file.read(size)
-    if b"\\" not in written:
-        return written[1:-1]
-    text = written.decode()
-    del written
-    value: str = json.loads(text)
-    del text
-    return value.encode()

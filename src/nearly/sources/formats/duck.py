@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import IO, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import duckdb
 import numpy as np
@@ -24,7 +24,7 @@ from nearly.sources.formats.encoding import (
     compression_of,
     encoding_of,
     open_bytes,
-    open_text,
+    write_plain,
 )
 from nearly.sources.formats.json_element import original_elements
 from nearly.sources.formats.json_value import cut_member
@@ -43,6 +43,16 @@ LONG_LINE = 2**15
 LARGEST_OBJECT = 2**24
 #: Bytes of a line from which on its long strings are read apart.
 ABRIDGED_FROM = LARGEST_OBJECT
+
+#: What was found out by reading.
+_FOUND_OUT = (
+    "_plain_path",
+    "_abridged",
+    "_whole_path",
+    "_blank_lines",
+    "_longest_line",
+    "_longest_whole_line",
+)
 
 #: Types that cannot hold every number of a JSON file.
 _ROUNDED = ("DOUBLE", "HUGEINT", "UHUGEINT")
@@ -74,17 +84,32 @@ class JsonPart(Part):
         )
         self._lines = lines
         self._columns: dict[str, str] | None = None
+        #: Whether an object of an array is longer than DuckDB reads.
+        self._has_long_objects = False
         with self._translated():
-            if compression_of(self.path):
+            if compression_of(self.path) and not lines:  # lines are measured, which reads them all
                 _read_through(self.path)
-            cursor = database.connection.cursor()
-            relation = self._relation(cursor, self._plain_path, self._longest_line)
-            self.schema = relation.limit(0).to_arrow_reader(1).schema
+            self.schema = self._find_schema()
 
     def __getstate__(self) -> dict[str, Any]:
         # What was found out here by reading is found out there if it is needed.
-        left_behind = ("_plain_path", "_abridged", "_whole_path", "_blank_lines", "_longest_line")
-        return {name: value for name, value in self.__dict__.items() if name not in left_behind}
+        return {name: value for name, value in self.__dict__.items() if name not in _FOUND_OUT}
+
+    def _find_schema(self) -> pa.Schema:
+        try:
+            return self._read_schema()
+        except duckdb.Error as error:
+            if self._lines or self._has_long_objects or "maximum_object_size" not in str(error):
+                raise
+        self._has_long_objects = True
+        for name in _FOUND_OUT:
+            self.__dict__.pop(name, None)
+        return self._read_schema()
+
+    def _read_schema(self) -> pa.Schema:
+        cursor = self._database.connection.cursor()
+        relation = self._relation(cursor, self._plain_path, self._longest_line)
+        return relation.limit(0).to_arrow_reader(1).schema
 
     @functools.cached_property
     def _plain_path(self) -> str:
@@ -95,14 +120,17 @@ class JsonPart(Part):
 
     @functools.cached_property
     def _abridged(self) -> Abridged | None:
-        """What is read in place of a file with lines for which DuckDB would need much memory."""
-        if not self._lines or compression_of(self.path):
+        """What is read in place of a file with objects for which DuckDB would need much memory."""
+        if not self._has_long_objects and self._longest_whole_line <= ABRIDGED_FROM:
             return None
-        with open(self._whole_path, "rb") as file:
-            if _longest_line(file) <= ABRIDGED_FROM:
-                return None
-        copy = os.path.join(tempfile.mkdtemp(dir=self._database.folder), "abridged.jsonl")
-        return Abridged(self._whole_path, copy, ABRIDGED_FROM)
+        folder = tempfile.mkdtemp(dir=self._database.folder)
+        source = self._whole_path
+        if compression_of(source) or not self._lines:
+            # An array is mapped, and a file that others may shorten cannot be.
+            source = os.path.join(folder, "plain.json")
+            write_plain(self._whole_path, source)
+        copy = os.path.join(folder, "abridged.json")
+        return Abridged(source, copy, ABRIDGED_FROM if self._lines else None)
 
     @functools.cached_property
     def _whole_path(self) -> str:
@@ -112,11 +140,7 @@ class JsonPart(Part):
         if encoding == "utf-8":
             return self._database.plain_path(self.path)
         copy = os.path.join(tempfile.mkdtemp(dir=self._database.folder), "unmarked.json")
-        with (
-            open_text(self.path, newline="") as source,
-            open(copy, "w", encoding="utf-8", errors="surrogateescape", newline="") as target,
-        ):
-            shutil.copyfileobj(source, target)
+        write_plain(self.path, copy)
         return copy
 
     def _translated(self) -> "_Translated":
@@ -170,11 +194,14 @@ class JsonPart(Part):
             shutil.rmtree(folder, ignore_errors=True)
 
     @functools.cached_property
+    def _longest_whole_line(self) -> int:
+        return _longest_line(self._whole_path) if self._lines else 0
+
+    @functools.cached_property
     def _longest_line(self) -> int:
-        if not self._lines:
-            return 0
-        with open_bytes(self._plain_path) as file:
-            return _longest_line(file)
+        if self._abridged is None or not self._lines:
+            return self._longest_whole_line
+        return _longest_line(self._abridged.copy)
 
     def _relation(
         self, cursor: duckdb.DuckDBPyConnection, path: str, longest: int
@@ -257,15 +284,16 @@ def _is_object(line: bytes) -> bool:
         return False
 
 
-def _longest_line(file: IO[bytes]) -> int:
+def _longest_line(path: str) -> int:
     """Bytes of the longest line, its end included."""
     longest = pending = 0
-    while piece := file.read(1 << 20):
-        first, *others = map(len, piece.split(b"\n"))
-        pending += first
-        if others:
-            longest = max(longest, pending + 1, max(others[:-1], default=0) + 1)
-            pending = others[-1]
+    with open_bytes(path) as file:
+        while piece := file.read(1 << 20):
+            first, *others = map(len, piece.split(b"\n"))
+            pending += first
+            if others:
+                longest = max(longest, pending + 1, max(others[:-1], default=0) + 1)
+                pending = others[-1]
     return max(longest, pending)
 
 

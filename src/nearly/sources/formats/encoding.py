@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import shutil
 from typing import BinaryIO, cast
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ __all__ = [
     "open_bytes",
     "open_text",
     "without_surrogates",
+    "write_plain",
 ]
 
 #: Bytes that are decoded at a time where a text is only checked.
@@ -69,6 +71,15 @@ def open_text(path: str, *, newline: str) -> io.TextIOWrapper:
         encoding = encoding_of(file.read(4))
     stream = io.BufferedReader(cast(io.RawIOBase, open_bytes(path)), 1 << 18)
     return io.TextIOWrapper(stream, encoding, errors="surrogateescape", newline=newline)
+
+
+def write_plain(path: str, copy: str) -> None:
+    """The same text in UTF-8 without a mark, not compressed; what is no text stays as it is."""
+    with (
+        open_text(path, newline="") as source,
+        open(copy, "w", encoding="utf-8", errors="surrogateescape", newline="") as target,
+    ):
+        shutil.copyfileobj(source, target)
 
 
 def encoding_of(head: bytes) -> str:
