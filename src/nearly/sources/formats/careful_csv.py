@@ -1,12 +1,16 @@
 """CSV and TSV files read record by record in Python; a bad record is a row of nulls."""
 
 import csv
-import io
 import itertools
+import os
 import re
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,21 +19,23 @@ import pyarrow as pa
 from nearly.arrays import string_array
 from nearly.errors import SourceError, UnreadableError
 from nearly.sources import part
-from nearly.sources.formats.csv_record import UnclearError, quoted_records
-from nearly.sources.formats.encoding import open_text, without_surrogates
+from nearly.sources.formats.abridged_csv import AbridgedCsv
+from nearly.sources.formats.csv_feed import Fed, LongRecordError
+from nearly.sources.formats.csv_record import LongError, UnclearError, quoted_records
+from nearly.sources.formats.database import Database
+from nearly.sources.formats.encoding import open_text, without_surrogates, write_plain
 from nearly.sources.formats.soundness import NOT_UTF_8
 from nearly.sources.record import STRETCH, Layout, Original, Records, open_original
 
 __all__ = ["BadRow", "CarefulCsv"]
 
-#: The longest line and the longest value, in characters: the reader takes four bytes for each.
+#: Characters of a record from which on its long values are read apart.
+ABRIDGED_FROM = 1 << 22
+#: The longest line and the longest value, in characters, of a file in which quotes do not tell
+#: where values end: the reader takes four bytes for each.
 LONGEST = 1 << 25
 SAMPLE_ROWS = 1_000
 DELIMITERS = (",", ";", "\t", "|")
-
-#: Refused by the strict reader whether or not a quote is open, which brings it back to
-#: the beginning of a row: it stands for a line too long to be read.
-_POISON = 'x\nx"x'
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,10 @@ class BadRow:
 
     lines: str
     reason: str
+
+
+#: Rows, and the bad ones by their place among them.
+Found = tuple[pa.RecordBatch, dict[int, BadRow]]
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,8 @@ class _Record:
 class CarefulCsv:
     """One CSV or TSV file with a header; every value is a string, an empty one is null."""
 
-    def __init__(self, path: str, name: str, *, delimiter: str | None) -> None:
+    def __init__(self, database: Database, path: str, name: str, *, delimiter: str | None) -> None:
+        self._database = database
         self._path = path
         self._name = name
         with self._named_errors():
@@ -63,15 +74,50 @@ class CarefulCsv:
 
     def __getstate__(self) -> dict[str, Any]:
         # Only guesses need the sample, and they are made before anything is sent away.
-        return {**self.__dict__, "sample": []}
+        state = {**self.__dict__, "sample": []}
+        state.pop("_abridged", None)
+        return state
 
-    def batches(self) -> Iterator[tuple[pa.RecordBatch, dict[int, BadRow]]]:
+    def batches(self) -> Iterator[Found]:
         """All rows in order, with all columns, and the bad ones by their place in the batch."""
+        given = 0
+        try:
+            for found in self._batches(self._path, ABRIDGED_FROM):
+                yield found
+                given += found[0].num_rows
+        except LongRecordError:
+            yield from _after(given, self._long_batches())
+
+    def _long_batches(self) -> Iterator[Found]:
+        """The same, where values are long."""
+        if self._abridged is None:
+            yield from self._batches(self._path)
+            return
+        for batch, bad in self._batches(self._abridged.copy):
+            first = 0
+            for some in self._abridged.restored(batch):
+                yield some, _shifted(bad, first, some.num_rows)
+                first += some.num_rows
+
+    @cached_property
+    def _abridged(self) -> AbridgedCsv | None:
+        """What is read in place of a file with long values; None where quotes do not tell."""
+        folder = tempfile.mkdtemp(dir=self._database.folder)
+        with self._named_errors():
+            source = os.path.join(folder, "plain.csv")
+            write_plain(self._path, source)  # a file that others may shorten cannot be mapped
+            try:
+                return AbridgedCsv(source, os.path.join(folder, "abridged.csv"), self.delimiter)
+            except UnclearError:
+                shutil.rmtree(folder)
+                return None
+
+    def _batches(self, path: str, most: int | None = None) -> Iterator[Found]:
         lines: list[int] = []
         rows: list[list[str]] = []
         bad: dict[int, BadRow] = {}
         size = 0
-        for line, row in self._rows():
+        for line, row in self._rows(path, most):
             if isinstance(row, BadRow):
                 bad[len(rows)] = row
                 row = [""] * len(self.schema)
@@ -104,17 +150,32 @@ class CarefulCsv:
             file, layout = open_original(self._path)
             try:
                 with file:
-                    for records in quoted_records(file, layout, self.delimiter, LONGEST):
+                    for records in quoted_records(file, layout, self.delimiter, ABRIDGED_FROM):
                         yield records
                         given += len(records.data)
+                return
+            except LongError:
+                are_quoted = self._abridged is not None
             except UnclearError:
+                are_quoted = False
+            if are_quoted:
+                yield from self._long_records(given)
+            else:
                 yield from self._read_records(layout, given)
+
+    def _long_records(self, given: int) -> Iterator[Records]:
+        """The records after the first `given` bytes, however long."""
+        file, layout = open_original(self._path)
+        with file:
+            while given:
+                given -= len(file.read(min(given, STRETCH)))
+            yield from quoted_records(file, layout, self.delimiter, sys.maxsize)
 
     def _read_records(self, layout: Layout, given: int) -> Iterator[Records]:
         """The records after the first `given` bytes."""
         read = 0
         stretch = _Stretch()
-        for found in self._records(with_text=True):
+        for found in self._records(self._path, with_text=True):
             data = layout.encode(found.text)
             read += len(data)
             if read > given:
@@ -143,10 +204,10 @@ class CarefulCsv:
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def _rows(self) -> Iterator[tuple[int, list[str] | BadRow]]:
+    def _rows(self, path: str, most: int | None) -> Iterator[tuple[int, list[str] | BadRow]]:
         """Each row after the header with its line; blank lines are none."""
         width = len(self.schema)
-        for found in self._records():
+        for found in self._records(path, most):
             row = found.values
             if found.first <= self._header_line or row == []:
                 continue
@@ -159,13 +220,16 @@ class CarefulCsv:
                 reason = f"{values} where the header has {width}"
                 yield found.first, BadRow(f"line {found.first}", reason)
 
-    def _records(self, *, with_text: bool = False) -> Iterator[_Record]:
-        """Every record, the header and blank lines too."""
+    def _records(
+        self, path: str, most: int | None = None, *, with_text: bool = False
+    ) -> Iterator[_Record]:
+        """Every record, the header and blank lines too; LongRecordError past `most` characters."""
         # The limit belongs to the whole process, and its default is less than a long article.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
         taken: list[str] | None = [] if with_text else None
-        with self._named_errors(), open_text(self._path, newline="") as stream:
-            lines = _bounded_lines(stream, taken)
+        fed = Fed(most)
+        with self._named_errors(), open_text(path, newline="") as stream:
+            lines = fed.lines(stream, LONGEST, taken)
             reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
             while True:
                 first = reader.line_num + 1
@@ -176,6 +240,7 @@ class CarefulCsv:
                 except csv.Error as error:
                     row = error
                 yield _Record(first, reader.line_num, row, "".join(taken or ()))
+                fed.size = 0
                 if taken:
                     taken.clear()
 
@@ -188,7 +253,7 @@ class CarefulCsv:
 
     def _peek(self) -> tuple[list[str], list[list[str]]]:
         """The header, and some rows that show what the columns hold."""
-        records = self._records()
+        records = self._records(self._path, ABRIDGED_FROM)
         try:
             for found in records:
                 row = found.values
@@ -201,6 +266,11 @@ class CarefulCsv:
                 if row:
                     self._header_line = found.first
                     return row, _sample(records, len(row))
+        except LongRecordError:
+            raise UnreadableError(
+                f"the header of {self._name} is longer than {ABRIDGED_FROM:,} characters. "
+                "Check whether it is a table."
+            ) from None
         finally:
             records.close()  # type: ignore[attr-defined]
         raise SourceError(f"{self._name} is empty. A table begins with the names of its columns.")
@@ -208,12 +278,27 @@ class CarefulCsv:
 
 def _sample(records: Iterator[_Record], width: int) -> list[list[str]]:
     rows: list[list[str]] = []
-    for found in records:
-        if isinstance(found.values, list) and len(found.values) == width:
-            rows.append(found.values)
-        if len(rows) == SAMPLE_ROWS:
-            break
+    with suppress(LongRecordError):
+        for found in records:
+            if isinstance(found.values, list) and len(found.values) == width:
+                rows.append(found.values)
+            if len(rows) == SAMPLE_ROWS:
+                break
     return rows
+
+
+def _after(given: int, batches: Iterator[Found]) -> Iterator[Found]:
+    """All but the first `given` rows."""
+    first = 0
+    for batch, bad in batches:
+        if first + batch.num_rows > given:
+            skip = max(0, given - first)
+            yield batch.slice(skip), _shifted(bad, skip, batch.num_rows)
+        first += batch.num_rows
+
+
+def _shifted(bad: dict[int, BadRow], first: int, rows: int) -> dict[int, BadRow]:
+    return {row - first: why for row, why in bad.items() if first <= row < first + rows}
 
 
 class _Stretch:
@@ -237,22 +322,6 @@ class _Stretch:
         """All of it."""
         places = np.array(self._starts, np.int64), np.array(self._ends, np.int64)
         return Records(b"".join(self._pieces), *places)
-
-
-def _bounded_lines(stream: io.TextIOWrapper, taken: list[str] | None) -> Iterator[str]:
-    """The lines of a file, where a line that would fill the memory is made unreadable.
-
-    As they stand, they are added to `taken`.
-    """
-    while line := stream.readline(LONGEST):
-        pieces = [line]
-        while len(pieces[-1]) == LONGEST and pieces[-1][-1] not in "\r\n":
-            if taken is not None:
-                taken.append(pieces[-1])
-            pieces = ["", stream.readline(LONGEST)]
-        if taken is not None:
-            taken.append(pieces[-1])
-        yield line if len(pieces) == 1 else _POISON
 
 
 def _delimiter_of(path: str) -> str:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nearly.sources import record
 from nearly.sources.record import Layout, Places, Records, Units
 
-__all__ = ["UnclearError", "quoted_records"]
+__all__ = ["LongError", "UnclearError", "quoted_records"]
 
 _QUOTE, _FEED, _RETURN = ord('"'), ord("\n"), ord("\r")
 
@@ -23,21 +23,25 @@ class UnclearError(Exception):
     """Counting quotes is not enough."""
 
 
+class LongError(UnclearError):
+    """A record is longer than it may be."""
+
+
 def quoted_records(
     file: io.BufferedReader, layout: Layout, delimiter: str, longest: int
 ) -> Iterator[Records]:
     """Every record after the mark, blank lines left out; the header is one like others.
 
-    Raises UnclearError where quotes do not tell, or where a record is longer than `longest`.
+    Raises UnclearError where quotes do not tell, LongError where a record is longer than `longest`.
     """
     held = b""
-    while piece := file.read(record.STRETCH):
+    while piece := file.read(max(record.STRETCH, len(held))):  # as much again: it is looked at anew
         data = held + piece
         found = _cut(data, layout, delimiter, is_last=False)
         if found is None:
             held = data
             if len(held) > longest:
-                raise UnclearError
+                raise LongError
             continue
         yield _checked(found, longest)
         held = data[len(found.data) :]
@@ -50,7 +54,7 @@ def quoted_records(
 
 def _checked(records: Records, longest: int) -> Records:
     if len(records) and (records.ends - records.starts).max() >= longest:
-        raise UnclearError
+        raise LongError
     return records
 
 

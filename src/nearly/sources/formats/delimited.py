@@ -36,7 +36,7 @@ class DelimitedPart(Part):
     ) -> None:
         self.name = name
         self.path = os.path.abspath(path)
-        self._careful = CarefulCsv(self.path, name, delimiter=delimiter)
+        self._careful = CarefulCsv(database, self.path, name, delimiter=delimiter)
         self.schema = self._careful.schema
         if len(self.schema) > MOST_COLUMNS:
             raise SourceError(
