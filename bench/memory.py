@@ -95,12 +95,18 @@ def compared(runs: list[dict[str, Any]]) -> list[list[object]]:
     return rows
 
 
-def earlier(corpora: list[str], asked: list[str]) -> list[dict[str, Any]]:
-    """What was saved before of other corpora or commands: it stays."""
+def earlier(corpora: list[str], asked: list[str], limits: list[int]) -> list[dict[str, Any]]:
+    """What was saved before of other corpora, commands or limits: it stays."""
     path = harness.RESULTS / "memory.json"
     saved = json.loads(path.read_text())["runs"] if path.exists() else []
     names = {f"{name}-{CORPORA[name][1]}" for name in corpora}
-    return [run for run in saved if run["corpus"] not in names or run["run"] not in asked]
+    return [
+        run
+        for run in saved
+        if run["corpus"] not in names
+        or run["run"] not in asked
+        or run["limit_mb"] not in (None, *limits)
+    ]
 
 
 def main() -> None:
@@ -110,7 +116,7 @@ def main() -> None:
     parser.add_argument("--runs", nargs="*", choices=RUNS, default=list(RUNS))
     parser.add_argument("--seconds", type=int, default=600, help="after which a run is ended")
     asked = parser.parse_args()
-    runs = earlier(asked.corpora, asked.runs)
+    runs = earlier(asked.corpora, asked.runs, asked.limits)
     for name in asked.corpora:
         path = made(name)
         for run in asked.runs:

@@ -1,5 +1,6 @@
 """`memory` bounds the whole process: its peak lies at most 150 MB above the limit."""
 
+import gzip
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -111,7 +112,19 @@ PLACES = {
     "a file": ("long.txt", b"", b"", ["find"]),
     "a line": ("long.txt", b"", b"\n", ["find", "--lines"]),
     "JSONL": ("long.jsonl", b'{"text": "', b'"}\n', ["find"]),
+    "compressed JSONL": ("long.jsonl.gz", b'{"text": "', b'"}\n', ["find"]),
+    "CSV": ("long.csv", b'id,text\n1,"', b'"\n', ["find"]),
+    "Parquet": ("long.parquet", b"", b"", ["find"]),
 }
+
+
+def write_long(path: Path, text: bytes) -> None:
+    """By the ending; Parquet without a dictionary, which would be held beside its page."""
+    if path.suffix == ".parquet":
+        table = pa.table({"text": [text.decode()]})
+        pq.write_table(table, path, use_dictionary=False)
+    else:
+        path.write_bytes(gzip.compress(text, 1) if path.suffix == ".gz" else text)
 
 
 @pytest.mark.slow
@@ -124,7 +137,20 @@ def test_a_long_document_costs_at_most_three_times_its_size(tmp_path: Path, plac
     megabytes = 60
     text = letters[draw.integers(0, WORDS, megabytes * 10**6 // 7)].tobytes()
     short, long = tmp_path / f"short-{name}", tmp_path / name
-    short.write_bytes(before + text[:70] + after)
-    long.write_bytes(before + text + after)
+    write_long(short, before + text[:70] + after)
+    write_long(long, before + text + after)
     usual = peak(asked, short, tmp_path / "pairs.parquet")
     assert peak(asked, long, tmp_path / "pairs.parquet") - usual <= 3 * megabytes
+
+
+@pytest.mark.slow
+def test_two_long_documents_that_are_a_pair_cost_at_most_three_times_both(tmp_path: Path) -> None:
+    megabytes = 60
+    text = np.random.default_rng(1).integers(97, 123, 7_000, np.uint8).tobytes() + b" "
+    half = text * (megabytes * 10**6 // len(text) // 2)
+    for folder, written in (("short", half[:700]), ("long", half)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.txt").write_bytes(written)
+        (tmp_path / folder / "b.txt").write_bytes(written[:-7])
+    usual = peak(["find"], tmp_path / "short", tmp_path / "pairs.parquet")
+    assert peak(["find"], tmp_path / "long", tmp_path / "pairs.parquet") - usual <= 3 * megabytes

@@ -1,0 +1,179 @@
+"""One long document in each format: the peak of a whole run, as a multiple of its text.
+
+Each run is a process of its own; what a run over a short text takes is subtracted. Two documents
+that are a pair are counted together.
+
+    python bench/long_source.py [--megabytes 60] [--sources csv parquet] [--commands find]
+"""
+
+import argparse
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import harness
+import long_document
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+
+
+def text_file(folder: Path, text: str) -> Path:
+    return _written(folder / "long.txt", text)
+
+
+def pair_of_files(folder: Path, text: str) -> Path:
+    """Two files of which the second lacks the end of the first."""
+    inside = folder / "pair"
+    inside.mkdir()
+    _written(inside / "a.txt", text[: len(text) // 2])
+    _written(inside / "b.txt", text[: len(text) // 2 - 7])
+    return inside
+
+
+def jsonl(folder: Path, text: str) -> Path:
+    return _written(folder / "long.jsonl", _line(text))
+
+
+def escaped_jsonl(folder: Path, text: str) -> Path:
+    """Some spaces are escaped."""
+    return _written(folder / "escaped.jsonl", _line(text).replace("q ", "q\\u0020"))
+
+
+def odd_jsonl(folder: Path, text: str) -> Path:
+    """A string that readers of JSON may see differently."""
+    return _written(folder / "odd.jsonl", _line(text[:-1] + "\0"))
+
+
+def gzipped_jsonl(folder: Path, text: str) -> Path:
+    return _gzipped(folder / "long.jsonl.gz", _line(text))
+
+
+def json_array(folder: Path, text: str) -> Path:
+    return _written(folder / "long.json", f"[{_line(text)}]")
+
+
+def csv_file(folder: Path, text: str) -> Path:
+    return _written(folder / "long.csv", f'id,text\n1,"{text}"\n')
+
+
+def gzipped_csv(folder: Path, text: str) -> Path:
+    return _gzipped(folder / "long.csv.gz", f'id,text\n1,"{text}"\n')
+
+
+def parquet(folder: Path, text: str) -> Path:
+    pq.write_table(_table(text), folder / "long.parquet")
+    return folder / "long.parquet"
+
+
+def plain_parquet(folder: Path, text: str) -> Path:
+    path = folder / "plain.parquet"
+    pq.write_table(_table(text), path, compression="none", use_dictionary=False)
+    return path
+
+
+def arrow(folder: Path, text: str) -> Path:
+    with pa.ipc.new_file(folder / "long.arrow", _table(text).schema) as writer:
+        writer.write_table(_table(text))
+    return folder / "long.arrow"
+
+
+def _table(text: str) -> pa.Table:
+    return pa.table({"id": [1], "text": pa.array([text], pa.large_string())})
+
+
+def _line(text: str) -> str:
+    return json.dumps({"id": 1, "text": text}) + "\n"
+
+
+def _written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _gzipped(path: Path, text: str) -> Path:
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(text.encode())
+    return path
+
+
+SOURCES: dict[str, Callable[[Path, str], Path]] = {
+    "text file": text_file,
+    "lines": text_file,
+    "pair of files": pair_of_files,
+    "jsonl": jsonl,
+    "escaped jsonl": escaped_jsonl,
+    "odd jsonl": odd_jsonl,
+    "gzipped jsonl": gzipped_jsonl,
+    "json array": json_array,
+    "csv": csv_file,
+    "gzipped csv": gzipped_csv,
+    "parquet": parquet,
+    "plain parquet": plain_parquet,
+    "arrow": arrow,
+}
+OPTIONS = {"lines": ["--lines"]}
+
+
+def made(source: str, folder: Path, size: int) -> Path:
+    """A source of the folder, made by a process of its own: a run starts with its parent's peak."""
+    asked = [sys.executable, __file__, "--make", source, folder, str(size)]
+    said = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=True)
+    return Path(said.stdout.strip())
+
+
+def peak(command: str, source: str, size: int) -> int:
+    """The bytes that one run held at most; it has to read its document."""
+    folder = Path(tempfile.mkdtemp(dir=harness.CACHE))
+    try:
+        path = made(source, folder, size)
+        ending = ".parquet" if command == "find" else "".join(path.suffixes) or ".json"
+        asked = [harness.nearly_command(), command, path, "--threads", "2", "--strict"]
+        asked += [*OPTIONS.get(source, []), "--temporary", folder, "-o", folder / f"output{ending}"]
+        with (folder / "said").open("w+") as said:
+            run = subprocess.Popen(asked, stdout=subprocess.DEVNULL, stderr=said)
+            _, status, usage = os.wait4(run.pid, 0)
+            run.returncode = os.waitstatus_to_exitcode(status)
+            said.seek(0)
+            if run.returncode not in (0, 1):
+                print(command, source, said.read(), file=sys.stderr)
+    finally:
+        shutil.rmtree(folder)
+    return usage.ru_maxrss * 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--megabytes", type=int, default=60)
+    parser.add_argument("--sources", nargs="*", choices=SOURCES, default=list(SOURCES))
+    parser.add_argument("--commands", nargs="*", choices=["find", "dedup"], default=["find"])
+    parser.add_argument("--make", nargs=3, metavar=("SOURCE", "FOLDER", "BYTES"))
+    asked = parser.parse_args()
+    harness.CACHE.mkdir(exist_ok=True)
+    if asked.make:
+        source, folder, size = asked.make
+        text = long_document.words(int(size)).tobytes().decode()
+        print(SOURCES[source](Path(folder), text))
+        return
+    size = asked.megabytes * 10**6
+    rows: list[list[object]] = []
+    saved = harness.RESULTS / "long_source.json"
+    times_of = json.loads(saved.read_text())["times"] if saved.exists() else {}
+    for command in asked.commands:
+        for source in asked.sources:
+            times = (peak(command, source, size) - peak(command, source, 700)) / size
+            rows.append([f"{command}, {source}", times])
+            times_of[f"{command}, {source}"] = times
+            print(*rows[-1], file=sys.stderr, flush=True)
+    harness.show(["run", "peak beyond an empty run, in documents"], rows)
+    harness.save("long_source", {"megabytes": asked.megabytes, "times": times_of})
+
+
+if __name__ == "__main__":
+    main()
