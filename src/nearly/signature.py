@@ -14,7 +14,7 @@ Made = TypeVar("Made")
 
 def suggesting(function: Callable[Given, Made]) -> Callable[Given, Made]:
     """The same function; a name that it does not know is answered by the one that is close."""
-    code = function.__code__  # `inspect.signature` takes a millisecond for each function
+    code = function.__code__  # `inspect.signature` takes 0.3 ms for `find`
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
     @functools.wraps(function)

@@ -15,7 +15,7 @@ from nearly.limits import give_back_at_once, spare_address_space
 
 __all__ = ["main"]
 
-#: Objects between two searches for garbage; Python's 700 would make importing 6% slower.
+#: Objects between two searches for garbage; with Python's 700, importing is slower.
 _OBJECTS: Final = 50_000
 
 
@@ -41,7 +41,7 @@ def main() -> NoReturn:
 
 
 def _end(code: int) -> NoReturn:
-    """End without taking the interpreter apart, which takes as long as importing click.
+    """End without taking the interpreter apart, which took 0.08 s after importing everything.
 
     What was registered for the end is done first, and what was written is flushed.
     """

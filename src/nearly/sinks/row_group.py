@@ -38,7 +38,7 @@ def in_groups(batches: Batches, schema: pa.Schema) -> Iterator[pa.Table]:
 
 def _table(group: list[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
     table = pa.Table.from_batches(group)
-    # To cast imports `pyarrow.compute`, which takes as long as comparing a small corpus.
+    # To cast imports `pyarrow.compute`, which takes half as long as NumPy.
     return table if table.schema.equals(schema, check_metadata=True) else table.cast(schema)
 
 
