@@ -136,6 +136,7 @@ def test_hashing_keeps_its_promise_and_the_join_misses_nothing(case: Case, lengt
     vectors = groups(400, length)
     within = case.within * math.sqrt(length / 24) if case.name != "angle" else case.within
     within = min(within, 0.9 * length)
+    within = math.floor(within) if case.name == "hamming" else within
     true = expected(case, vectors, within)
     assert len(true) > 50
     options: dict[str, Any] = {**case.options, "within": within, "all_pairs": True}

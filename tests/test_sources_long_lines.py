@@ -95,8 +95,16 @@ def test_long_strings_are_read_apart_and_are_the_same(tmp_path, monkeypatch, spe
     assert marks, "they were read apart"
 
 
-@pytest.mark.parametrize("shape", ["[{}]", "{}", " \n[\n{}\n]"])
-@pytest.mark.parametrize("ending", ["", ".gz"])
+@pytest.mark.parametrize(
+    ("shape", "ending"),
+    [
+        (" \n[\n{}\n]", ".gz"),
+        *(
+            pytest.param(shape, ending, marks=pytest.mark.slow)
+            for shape, ending in [("[{}]", ""), ("[{}]", ".gz"), ("{}", ""), ("{}", ".gz")]
+        ),
+    ],
+)
 def test_an_object_longer_than_duckdb_takes_in_an_array(tmp_path, shape, ending):
     long = 'a "long" text é😀\n' * (duck.LARGEST_OBJECT // 6)
     texts = ("short", long, "last")

@@ -123,6 +123,17 @@ class _Weighted(SetMeasure):
         found[found < 0] = 0.0 if threshold is None else np.nan
         return found
 
+    def compare_read(
+        self,
+        read: Callable[[Documents], pa.Array],
+        documents: Documents,
+        first: Documents,
+        second: Documents,
+        threshold: Fraction | None,
+    ) -> Nearness:
+        """All at once: sets, which are enough for other measures, do not say what they weigh."""
+        return self.compare(read(documents), first, second, threshold)
+
     def join(
         self, blocks: Sequence[Callable[[], Block]], threshold: Fraction, workers: Workers
     ) -> Iterator[Joined]:

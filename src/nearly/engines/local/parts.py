@@ -25,8 +25,8 @@ __all__ = ["LocalParts"]
 class LocalParts:
     """See `Parts` in `nearly.engines.base`: texts of about `size` bytes in each part.
 
-    States lie in nameless files, and a step has those of its own part in memory. What a step gives
-    is written message by message.
+    Columns of states lie in nameless files, and a step has those of its own part in memory. What a
+    step gives is written message by message.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class _Stretched(NamedTuple):
 class _Block(NamedTuple):
     """Documents that were read, each batch as a stream of its own."""
 
-    batches: list[bytes]
+    batches: list[pa.Buffer]
 
     def documents(self, _skipped: Any, also: str | None = None) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
         """Batches of row, id, text and what was brought along; what was skipped is known."""
@@ -111,9 +111,9 @@ class _Block(NamedTuple):
             yield from pa.ipc.open_stream(data)
 
 
-def _dealt(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[list[bytes]]:
+def _dealt(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[list[pa.Buffer]]:
     """Batches, cut where about so many bytes of text are together."""
-    gathered: list[bytes] = []
+    gathered: list[pa.Buffer] = []
     room = size
     for batch in batches:
         offsets, _ = spans(batch.column("text"))
@@ -132,44 +132,65 @@ def _dealt(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[list[bytes]
         yield gathered
 
 
-def _stream(batch: pa.RecordBatch) -> bytes:
+def _stream(batch: pa.RecordBatch) -> pa.Buffer:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as stream:
         stream.write_batch(batch)
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
+    return sink.getvalue()
+
+
+class _Item(NamedTuple):
+    """Something put aside: its shape, and where its columns lie in the file."""
+
+    shape: bytes
+    places: list[tuple[int, int]]  # start and size
 
 
 class _State:
-    """One element per part: what was put there, or of several all."""
+    """One element per part: what was put there, or of several all.
+
+    Only columns go to the disk, as plain bytes; pickle tells them from what is around them, which
+    stays in memory, so nothing is ever unpickled from a file.
+    """
 
     def __init__(self, folder: Path, *, several: bool, parts: int = 0) -> None:
         self._folder = folder
         self._several = several
         self._file = TemporaryFile(dir=folder)  # noqa: SIM115
         weakref.finalize(self, self._file.close)
-        self._places: list[list[int]] = [[] for _ in range(parts)]
+        self._items: list[list[_Item]] = [[] for _ in range(parts)]
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._items)
 
     def put(self, part: int, item: Any) -> None:
         """One more of a part."""
-        while len(self._places) <= part:
-            self._places.append([])
+        while len(self._items) <= part:
+            self._items.append([])
+        columns: list[pickle.PickleBuffer] = []
+        shape = pickle.dumps(item, protocol=5, buffer_callback=columns.append)
         try:
-            self._places[part].append(self._file.seek(0, 2))
-            pickle.dump(item, self._file, protocol=5)
+            self._items[part].append(_Item(shape, [self._write(column) for column in columns]))
         except OSError as error:
             raise SinkError(
                 f"{self._folder}: {error.strerror} while putting aside what does not fit in "
                 "memory; free some space, or name another folder with --temporary"
             ) from error
 
+    def _write(self, column: pickle.PickleBuffer) -> tuple[int, int]:
+        place = self._file.seek(0, 2)
+        return place, self._file.write(column.raw())
+
     def __getitem__(self, part: int) -> Any:
-        items = [self._read(place) for place in self._places[part]]
+        items = [self._read(item) for item in self._items[part]]
         return items if self._several else items[0]
 
-    def _read(self, place: int) -> Any:
-        self._file.seek(place)
-        return pickle.load(self._file)  # noqa: S301 - written by this process, and nameless
+    def _read(self, item: _Item) -> Any:
+        columns = []
+        for place, size in item.places:
+            self._file.seek(place)
+            column = bytearray(size)
+            if self._file.readinto(column) != size:
+                raise SinkError(f"{self._folder}: what was put aside there ends early")
+            columns.append(column)
+        return pickle.loads(item.shape, buffers=columns)  # noqa: S301 - from memory

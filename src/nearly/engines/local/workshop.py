@@ -54,9 +54,10 @@ class Workshop:
         if self.threads == 1 or self.is_limited:
             yield from items
             return
-        coming = self._reader.submit(_next, items)
-        while (item := coming.result()) is not None:
-            coming = self._reader.submit(_next, items)
+        coming = [self._reader.submit(_next, items)]
+        # Taken out before it is asked: an error must not hold this frame, and so all that is open.
+        while (item := coming.pop().result()) is not None:
+            coming.append(self._reader.submit(_next, items))
             yield item
 
     def map(
