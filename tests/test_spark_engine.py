@@ -295,7 +295,9 @@ def shared_texts(count: int) -> pa.Table:
     texts = []
     for i in range(count):
         own = " ".join(words[(i * 7 + j * j) % 15] + str(i * j % 11) for j in range(40))
-        shared = " ".join(f"{word}{i // 3}" for word in words if i % 3 != 1 or word[0] != "d")
+        shared = " ".join(
+            f"{word}{n}{i // 3}" for n in range(3) for word in words if i % 3 != 1 or word[0] != "d"
+        )
         texts.append(f"{own}. {shared}. {NOTICE}")
     students = [None if i % 5 == 0 else i % 4 for i in range(count)]
     return pa.table({"id": [f"e{i}" for i in range(count)], "text": texts, "student": students})
