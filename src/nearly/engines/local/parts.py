@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from nearly.arrays import spans
 from nearly.documents.lookup import SourceTexts, TextReader
+from nearly.documents.packet import pack, unpack
 from nearly.documents.place import Stretch
 from nearly.documents.readable import Readable, Skips
 from nearly.errors import SinkError
@@ -107,8 +108,7 @@ class _Block(NamedTuple):
 
     def documents(self, _skipped: Any, also: str | None = None) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
         """Batches of row, id, text and what was brought along; what was skipped is known."""
-        for data in self.batches:
-            yield from pa.ipc.open_stream(data)
+        yield from map(unpack, self.batches)
 
 
 def _dealt(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[list[pa.Buffer]]:
@@ -122,7 +122,8 @@ def _dealt(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[list[pa.Buf
             fits = np.searchsorted(offsets, offsets[start] + room, "right") - 1
             end = min(batch.num_rows, max(int(fits), start + (not gathered)))
             if end > start:
-                gathered.append(_stream(batch.slice(start, end - start)))
+                # A buffer, for bytes would stay in memory.
+                gathered.append(pa.py_buffer(pack(batch.slice(start, end - start))))
             room -= int(offsets[end] - offsets[start])
             start = end
             if start < batch.num_rows or room <= 0:
@@ -130,13 +131,6 @@ def _dealt(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[list[pa.Buf
                 gathered, room = [], size
     if gathered:
         yield gathered
-
-
-def _stream(batch: pa.RecordBatch) -> pa.Buffer:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as stream:
-        stream.write_batch(batch)
-    return sink.getvalue()
 
 
 class _Item(NamedTuple):
