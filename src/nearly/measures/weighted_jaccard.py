@@ -21,7 +21,7 @@ from nearly import _kernels
 from nearly.arrays import spans
 from nearly.errors import SettingsError
 from nearly.measures import weighted_join
-from nearly.measures.base import Index, Signed, Weighed
+from nearly.measures.base import Index, Measure, Signed, Weighed
 from nearly.measures.dropped import Hashes, digest
 from nearly.measures.item_jaccard import ItemJaccard, lists_of
 from nearly.measures.jaccard import Jaccard
@@ -123,16 +123,8 @@ class _Weighted(SetMeasure):
         found[found < 0] = 0.0 if threshold is None else np.nan
         return found
 
-    def compare_read(
-        self,
-        read: Callable[[Documents], pa.Array],
-        documents: Documents,
-        first: Documents,
-        second: Documents,
-        threshold: Fraction | None,
-    ) -> Nearness:
-        """All at once: sets, which are enough for other measures, do not say what they weigh."""
-        return self.compare(read(documents), first, second, threshold)
+    #: Sets, which `SetMeasure` reads one after the other, do not say what their members weigh.
+    compare_read = Measure.compare_read
 
     def join(
         self, blocks: Sequence[Callable[[], Block]], threshold: Fraction, workers: Workers
