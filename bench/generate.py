@@ -7,7 +7,7 @@ copies lie far from their originals, clusters stay small, and pairs grow in step
 Only whole numbers are drawn, since rounding may differ between machines. The first n documents
 are the same however many follow, and memory does not grow with their number.
 
-    python bench/generate.py --documents 1000000 -o FILE.parquet [--seed 1]
+    python bench/generate.py --documents 1000000 -o FILE.parquet [--seed 1] [--first 0]
 """
 
 import argparse
@@ -89,21 +89,21 @@ def spell(rank: int) -> str:
     return syllables
 
 
-def batches(documents: int, seed: int) -> Iterator[pa.RecordBatch]:
-    """The corpus, block by block; ids are numbers written out."""
+def batches(documents: int, seed: int, first: int = 0) -> Iterator[pa.RecordBatch]:
+    """The corpus from a document on that begins a block, block by block; ids are numbers."""
     generator = Generator(seed)
-    for number, start in enumerate(range(0, documents, BLOCK)):
-        count = min(BLOCK, documents - start)
+    for start in range(first, first + documents, BLOCK):
+        count = min(BLOCK, first + documents - start)
         ids = pc.cast(pa.array(np.arange(start, start + count)), pa.string())
-        texts = generator.block(number).slice(0, count)
+        texts = generator.block(start // BLOCK).slice(0, count)
         yield pa.RecordBatch.from_arrays([ids, texts], schema=SCHEMA)
 
 
-def write(path: Path, documents: int, seed: int = 1) -> int:
+def write(path: Path, documents: int, seed: int = 1, first: int = 0) -> int:
     """Write the corpus as Parquet, one row group a block; gives the bytes of text."""
     size = 0
     with pq.ParquetWriter(path, SCHEMA, use_dictionary=False) as writer:
-        for batch in batches(documents, seed):
+        for batch in batches(documents, seed, first):
             writer.write_batch(batch)
             size += pc.sum(pc.binary_length(batch["text"])).as_py()
     return size
@@ -113,10 +113,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--documents", type=int, required=True)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help=f"a multiple of {BLOCK:,}")
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--bytes", type=Path, help="file to write the bytes of text to")
     asked = parser.parse_args()
-    size = write(asked.output, asked.documents, asked.seed)
+    size = write(asked.output, asked.documents, asked.seed, asked.first)
     if asked.bytes:
         asked.bytes.write_text(f"{size}\n")
     print(f"{asked.documents:,} documents, {size:,} bytes of text")

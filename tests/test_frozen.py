@@ -76,12 +76,35 @@ def test_fields_are_those_of_dataclasses() -> None:
         assert plain.__match_args__ == lean.__match_args__
 
 
-def test_nothing_can_be_changed() -> None:
-    one = LEAN[1](1, third=3)
+@pytest.mark.parametrize("kinds", [PLAIN, LEAN])
+@pytest.mark.parametrize("name", ["first", "third", "other"])
+def test_nothing_can_be_changed(kinds: Any, name: str) -> None:
+    one = kinds[1](1, third=3)
+    with pytest.raises(FrozenInstanceError, match=f"cannot assign to field '{name}'"):
+        setattr(one, name, 2)
+    with pytest.raises(FrozenInstanceError, match=f"cannot delete field '{name}'"):
+        delattr(one, name)
+
+
+@pytest.mark.parametrize("kinds", [PLAIN, LEAN])
+def test_what_derives_and_is_no_dataclass_has_attributes_of_its_own(kinds: Any) -> None:
+    class Plain(kinds[1]):  # type: ignore[misc]
+        """No dataclass."""
+
+    one = Plain(1, third=3)
+    one.other = 4
+    assert one.other == 4
+    del one.other
+    assert not hasattr(one, "other")
     with pytest.raises(FrozenInstanceError):
         one.first = 2
-    with pytest.raises(FrozenInstanceError):
-        del one.first
+
+
+@pytest.mark.parametrize("kinds", [PLAIN, LEAN])
+def test_what_derives_is_frozen_too(kinds: Any) -> None:
+    for kind in kinds:
+        with pytest.raises(TypeError, match="cannot inherit non-frozen"):
+            dataclasses.dataclass(type("Derived", (kind,), {}))
 
 
 def test_own_methods_stay_and_dataclasses_may_derive() -> None:

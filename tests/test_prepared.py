@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +14,8 @@ from hypothesis import strategies as st
 
 import nearly
 from nearly.errors import MissingError, SettingsError
-from nearly.prepared.clean import cleaning
-from nearly.prepared.cluster import list_clusters, one_cluster
+from nearly.prepared.clean import cleaning, dedup_options
+from nearly.prepared.cluster import OneCluster, list_clusters, one_cluster
 from nearly.prepared.excerpt import AFTER, BEFORE, DIFFERING, seen
 from nearly.prepared.forest import grow
 from nearly.prepared.glance import cut, glance
@@ -239,18 +240,25 @@ def test_a_cluster_has_its_links_and_near_misses(tmp_path: Path) -> None:
         (row["id_a"], row["id_b"]): row["similarity"] for row in prepared.found.pairs.to_pylist()
     }
     inside = {names: value for names, value in pairs.items() if set(names) <= members}
-    links = [link for link in seen.links if link.pair is not None]
-    assert {(seen.names[x.a], seen.names[x.b]): x.value for x in links} == inside
+    every = seen.links.rows()
+    links = [link for link in every if link["pair"] is not None]
+    assert {(seen.names[x["a"]], seen.names[x["b"]]): x["value"] for x in links} == inside
+    assert all(set(prepared.ends(x["pair"])) == _documents(seen, x) for x in links)
     assert seen.weakest == min(inside.values(), default=1.0)
     assert seen.is_compared
-    assert len(links) < len(seen.links)
+    assert len(links) < len(every)
     k = prepared.found.settings.text.k
-    for link in seen.links:
-        a, b = texts[seen.names[link.a]], texts[seen.names[link.b]]
-        assert link.value == nearly.compare(a, b, k=k).jaccard
+    for link in every:
+        a, b = texts[seen.names[link["a"]]], texts[seen.names[link["b"]]]
+        assert link["value"] == nearly.compare(a, b, k=k).jaccard
         is_copy = max(Counter(texts.values())[text] for text in (a, b)) > 1  # it is linked once
-        assert (link.value >= 0.3) == (link.pair is not None) or is_copy
-    assert len(seen.links) == len(members) * (len(members) - 1) // 2
+        assert (link["value"] >= 0.3) == (link["pair"] is not None) or is_copy
+    assert len({frozenset((x["a"], x["b"])) for x in every}) == len(every) == len(seen.links)
+    assert len(every) == len(members) * (len(members) - 1) // 2
+
+
+def _documents(seen: OneCluster, link: dict[str, Any]) -> set[int]:
+    return {seen.documents[link["a"]], seen.documents[link["b"]]}
 
 
 def test_survivors_are_those_of_dedup(folder: Path, prepared: Prepared) -> None:
@@ -339,6 +347,8 @@ def test_pairs_inside_a_group_are_left_out(folder: Path) -> None:
     across = nearly.open(folder / "found").across("half")  # type: ignore[union-attr]
     assert prepared.found.pairs.equals(across.pairs)
     assert glance(prepared).overview.pairs == len(across.pairs) < 2_000
+    with pytest.raises(SettingsError, match="group is 'half'"):
+        dedup_options(prepared)
     prepare(folder / "found")
     assert folder_of(folder / "found").is_dir()
 

@@ -67,7 +67,11 @@ def test_documents_with_other_company_are_counted(folder: Path) -> None:
     ours, theirs = company(here), company(there)
     shared = ours.keys() & theirs.keys()
     moved = [n for n in shared if ours[n] & shared != theirs[n] & shared]
-    assert compare_results(here, there).other_clusters == len(moved) > 0
+    seen = compare_results(here, there)
+    assert seen.other_clusters == len(moved) > 0
+    alone = len(ours.keys() - theirs.keys()), len(theirs.keys() - ours.keys())
+    assert seen.clustered == alone
+    assert alone[0] > 0
 
 
 def test_a_result_is_like_itself(folder: Path) -> None:
@@ -76,6 +80,7 @@ def test_a_result_is_like_itself(folder: Path) -> None:
     assert seen.both == len(plain_pairs(here))
     told = (seen.only_here, seen.only_there, seen.changed, seen.other_clusters, seen.settings)
     assert told == (0, 0, 0, 0, ())
+    assert seen.clustered == (0, 0)
 
 
 def test_nothing_is_like_nothing(folder: Path) -> None:
@@ -85,6 +90,7 @@ def test_nothing_is_like_nothing(folder: Path) -> None:
     for seen in (compare_results(here, nothing), compare_results(nothing, here)):
         assert (seen.both, seen.changed, seen.other_clusters) == (0, 0, 0)
         assert {seen.only_here, seen.only_there} == {0, len(plain_pairs(here))}
+        assert set(seen.clustered) == {0, len(company(here))}
 
 
 def test_a_comparison_is_kept_until_a_result_changes(

@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
+from rich.text import Text
 
 import nearly
 from nearly.cli.beside import print_beside
+from nearly.cli.line import Line, Style, has_colour
 from nearly.cli.pair import print_pairs
 from nearly.cli.terminal import _progress, harmless, numbers, short
 from nearly.text.table import Glimpse, excerpt_columns
@@ -132,6 +134,55 @@ def test_narrow_terminals_show_one_text_under_the_other(monkeypatch: pytest.Monk
     lines = beside(monkeypatch, "one two three " * 9, "one two four " * 9, 45)
     assert all(cell_len(line) <= 45 for line in lines)
     assert {line[0] for line in lines[:-1] if line} == {"A", "B"}
+
+
+#: Pieces of a line: of one cell, of two, of none, and white space.
+PIECES = st.lists(
+    st.tuples(
+        st.text(st.sampled_from("ab ,文字e\u0301👩\u200d\ufe0f"), max_size=9),
+        st.sampled_from([None, Style(bold=True), Style("cyan")]),
+    )
+)
+
+
+@given(PIECES, st.integers(2, 12))
+def test_lines_break_and_end_where_those_of_rich_do(
+    pieces: list[tuple[str, Style | None]], width: int
+) -> None:
+    line = Line(*pieces)
+    wrapped = Text(line.plain).wrap(Console(width=width), width)
+    assert [part.plain for part in line.wrapped(width)] == [part.plain.rstrip() for part in wrapped]
+    cut = Text(line.plain)
+    cut.truncate(width, overflow="ellipsis")
+    assert line.cut(width).plain == cut.plain
+
+
+@given(PIECES, st.integers(0, 30), st.integers(0, 30))
+def test_a_part_keeps_the_style_of_each_character(
+    pieces: list[tuple[str, Style | None]], start: int, stop: int
+) -> None:
+    def each(line: Line) -> list[tuple[str, Style | None]]:
+        return [(character, style) for text, style in line.pieces for character in text]
+
+    line = Line(*pieces)
+    assert each(line.part(start, stop)) == each(line)[start:stop]
+    assert each(line.part(start)) == each(line)[start:]
+
+
+@pytest.mark.parametrize(
+    ("environment", "colour"),
+    [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)],
+)
+def test_colour_is_for_terminals_or_asked_for(
+    environment: dict[str, str], colour: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("FORCE_COLOR", "NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert has_colour(io.StringIO()) is colour
+    written = Line(("a", Style("cyan")), (" b", None)).shown(colour=colour)
+    assert written == ("\x1b[36ma\x1b[0m b" if colour else "a b")
 
 
 @pytest.mark.parametrize(

@@ -387,6 +387,7 @@ NB_MODULE(_kernels, m) {
     nearly::bind_meetings(m);
     nearly::bind_samples(m);
     nearly::bind_sides(m);
+    nearly::bind_wanted(m);
     nearly::bind_weights(m);
     nearly::bind_segment(m);
 }

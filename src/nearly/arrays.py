@@ -22,9 +22,11 @@ __all__ = [
     "count_characters",
     "flags_of",
     "lengths_of",
+    "list_column",
     "matrix_of",
     "narrowed",
     "numbers_of",
+    "optional_numbers",
     "spans",
     "string_array",
     "take_strings",
@@ -80,6 +82,21 @@ def column_of(numbers: npt.NDArray[Any]) -> pa.Array:
     kind = pa.from_numpy_dtype(numbers.dtype)
     buffer = pa.py_buffer(np.ascontiguousarray(numbers))
     return pa.Array.from_buffers(kind, len(numbers), [None, buffer])
+
+
+def optional_numbers(values: Sequence[int | None]) -> pa.Int64Array:
+    """Whole numbers, some of which may be missing."""
+    numbers = np.array([0 if value is None else value for value in values], np.int64)
+    missing = values.count(None)
+    valid = pa.py_buffer(_bits([value is not None for value in values])) if missing else None
+    return pa.Array.from_buffers(pa.int64(), len(values), [valid, pa.py_buffer(numbers)], missing)
+
+
+def list_column(lists: Sequence[Sequence[Any]], joined: pa.Array) -> pa.ListArray:
+    """Lists, given all that is in them one behind the other."""
+    ends = np.zeros(len(lists) + 1, np.int32)
+    np.cumsum([len(each) for each in lists], out=ends[1:])
+    return pa.ListArray.from_arrays(column_of(ends), joined)
 
 
 def numbers_of(column: pa.Array) -> npt.NDArray[Any]:

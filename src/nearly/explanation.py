@@ -1,20 +1,30 @@
 """The textbook's way from a few documents to similar pairs, with every table on the way.
 
 What `nearly explain` shows. All of it is made by `nearly.textbook`, so that a lesson shows what is
-said there; nothing here is fast.
+said there; nothing here is fast. Tables are made as `nearly.arrays` says: pandas takes longer to
+import than a lesson.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
 from nearly import textbook
+from nearly.arrays import (
+    column_of,
+    list_column,
+    optional_numbers,
+    string_array,
+    truths_of,
+    whole_numbers,
+)
 from nearly.errors import SettingsError
 from nearly.measures.shingle import auto_k
 from nearly.settings import ExplainSettings, TextSettings
@@ -214,33 +224,48 @@ def _banding(settings: ExplainSettings, length: int) -> Banding:
 # Tables
 
 
-def _table(columns: Iterable[tuple[str, Sequence[Any], pa.DataType]]) -> pa.Table:
+def _table(columns: Iterable[tuple[str, pa.Array]]) -> pa.Table:
     """Names may repeat: a document can be called like a column."""
     listed = list(columns)
-    arrays = [pa.array(values, kind) for _, values, kind in listed]
-    return pa.Table.from_arrays(arrays, names=[name for name, _, _ in listed])
+    return pa.Table.from_arrays([array for _, array in listed], [name for name, _ in listed])
+
+
+def _words(values: Iterable[str | None]) -> pa.Array:
+    return string_array(list(values), pa.string())
+
+
+def _whole(values: Iterable[int | None]) -> pa.Array:
+    return optional_numbers(list(values))
+
+
+def _shares(values: Sequence[float]) -> pa.Array:
+    return column_of(np.array(values, np.float64))
+
+
+def _lists(lists: Sequence[Sequence[Any]], kind: Callable[[Iterable[Any]], pa.Array]) -> pa.Array:
+    return list_column(lists, kind(value for each in lists for value in each))
 
 
 def _shingle_table(lists: Mapping[str, Sequence[Any]]) -> pa.Table:
     rows = [(name, str(shingle)) for name, each in lists.items() for shingle in each]
     return _table(
         [
-            ("document", [name for name, _ in rows], pa.string()),
-            ("shingle", [shingle for _, shingle in rows], pa.string()),
+            ("document", _words(name for name, _ in rows)),
+            ("shingle", _words(shingle for _, shingle in rows)),
         ]
     )
 
 
-def _numbered(universe: Sequence[Any]) -> list[tuple[str, Sequence[Any], pa.DataType]]:
+def _numbered(universe: Sequence[Any]) -> list[tuple[str, pa.Array]]:
     return [
-        ("row", range(len(universe)), pa.int64()),
-        ("shingle", [str(shingle) for shingle in universe], pa.string()),
+        ("row", whole_numbers(0, len(universe))),
+        ("shingle", _words(str(shingle) for shingle in universe)),
     ]
 
 
 def _matrix_table(universe: Sequence[Any], columns: Mapping[str, Set[int]]) -> pa.Table:
     cells = [
-        (name, [int(row in rows) for row in range(len(universe))], pa.int64())
+        (name, _whole(int(row in rows) for row in range(len(universe))))
         for name, rows in columns.items()
     ]
     return _table([*_numbered(universe), *cells])
@@ -248,7 +273,7 @@ def _matrix_table(universe: Sequence[Any], columns: Mapping[str, Set[int]]) -> p
 
 def _function_table(universe: Sequence[Any], functions: Sequence[Rearranged]) -> pa.Table:
     values = [
-        (f"h{i}", [function.value(row) for row in range(len(universe))], pa.int64())
+        (f"h{i}", _whole(function.value(row) for row in range(len(universe))))
         for i, function in enumerate(functions, start=1)
     ]
     return _table([*_numbered(universe), *values])
@@ -262,10 +287,10 @@ def _step_table(
     names = [None if row is None else str(universe[row]) for row, _ in states]
     return _table(
         [
-            ("row", [row for row, _ in states for _ in functions], pa.int64()),
-            ("shingle", [name for name in names for _ in functions], pa.string()),
-            ("function", functions * len(states), pa.string()),
-            *((name, list(_cells(name, states)), pa.int64()) for name in documents),
+            ("row", _whole(row for row, _ in states for _ in functions)),
+            ("shingle", _words(name for name in names for _ in functions)),
+            ("function", _words(functions * len(states))),
+            *((name, _whole(_cells(name, states))) for name in documents),
         ]
     )
 
@@ -287,8 +312,8 @@ def _finite(value: float) -> int | None:
 
 def _signature_table(signatures: Signatures) -> pa.Table:
     length = len(next(iter(signatures.values())))
-    cells = [(name, list(map(_finite, each)), pa.int64()) for name, each in signatures.items()]
-    return _table([("function", [f"h{i + 1}" for i in range(length)], pa.string()), *cells])
+    cells = [(name, _whole(map(_finite, each))) for name, each in signatures.items()]
+    return _table([("function", _words(f"h{i + 1}" for i in range(length))), *cells])
 
 
 Buckets = Mapping[tuple[int, tuple[float, ...]], list[str]]
@@ -298,13 +323,9 @@ def _bucket_table(buckets: Buckets) -> pa.Table:
     ordered = sorted(buckets.items(), key=lambda bucket: bucket[0][0])
     return _table(
         [
-            ("band", [band + 1 for (band, _), _ in ordered], pa.int64()),
-            (
-                "values",
-                [list(map(int, values)) for (_, values), _ in ordered],
-                pa.list_(pa.int64()),
-            ),
-            ("documents", [members for _, members in ordered], pa.list_(pa.string())),
+            ("band", _whole(band + 1 for (band, _), _ in ordered)),
+            ("values", _lists([list(map(int, values)) for (_, values), _ in ordered], _whole)),
+            ("documents", _lists([members for _, members in ordered], _words)),
         ]
     )
 
@@ -322,9 +343,9 @@ def _candidate_table(buckets: Buckets) -> pa.Table:
     met = sorted(_meetings(buckets).items())
     return _table(
         [
-            ("a", [a for (a, _), _ in met], pa.string()),
-            ("b", [b for (_, b), _ in met], pa.string()),
-            ("bands", [bands for _, bands in met], pa.list_(pa.int64())),
+            ("a", _words(a for (a, _), _ in met)),
+            ("b", _words(b for (_, b), _ in met)),
+            ("bands", _lists([bands for _, bands in met], _whole)),
         ]
     )
 
@@ -339,14 +360,14 @@ def _similarity_table(
     chances = [curve(similarity, banding.bands, banding.rows) for similarity in exact]
     return _table(
         [
-            ("a", [a for a, _ in pairs], pa.string()),
-            ("b", [b for _, b in pairs], pa.string()),
-            ("shared", [len(columns[a] & columns[b]) for a, b in pairs], pa.int64()),
-            ("together", [len(columns[a] | columns[b]) for a, b in pairs], pa.int64()),
-            ("similarity", exact, pa.float64()),
-            ("estimate", estimates, pa.float64()),
-            ("chance", chances, pa.float64()),
-            ("is_candidate", [pair in met for pair in pairs], pa.bool_()),
+            ("a", _words(a for a, _ in pairs)),
+            ("b", _words(b for _, b in pairs)),
+            ("shared", _whole(len(columns[a] & columns[b]) for a, b in pairs)),
+            ("together", _whole(len(columns[a] | columns[b]) for a, b in pairs)),
+            ("similarity", _shares(exact)),
+            ("estimate", _shares(estimates)),
+            ("chance", _shares(chances)),
+            ("is_candidate", truths_of(np.array([pair in met for pair in pairs], bool))),
         ]
     )
 

@@ -1,7 +1,7 @@
 """Frozen dataclasses that cost next to nothing to declare.
 
 For every class, `dataclasses` writes the source of six methods and compiles it: a millisecond each,
-and a run declares ninety classes. Here four of them are loops over the fields, the same for all
+and a run declares ninety classes. Here they are loops over the fields, the same for all
 classes. Instances behave as those of `dataclasses.dataclass(frozen=True)`, and its functions
 (`fields`, `replace`, `asdict`) take them; creating one takes a microsecond more.
 """
@@ -30,10 +30,8 @@ else:
 
         def declared(kind: type) -> type:
             own = set(vars(kind))
-            dataclasses.dataclass(init=False, repr=False, eq=False, frozen=True, kw_only=kw_only)(
-                kind
-            )
-            methods = {"__init__": _initialise}
+            _take_fields(kind, kw_only=kw_only)
+            methods = {"__init__": _initialise, "__setattr__": _set, "__delattr__": _delete}
             if with_repr:
                 methods["__repr__"] = _represent
             if eq:
@@ -44,6 +42,21 @@ else:
             return kind
 
         return declared
+
+
+def _take_fields(kind: Any, *, kw_only: bool) -> None:
+    """Have `dataclasses` collect the fields, and compile nothing.
+
+    It compiles two methods of a class that is declared frozen, and of frozen bases allows no other.
+    """
+    frozen = [b.__dataclass_params__ for b in kind.__mro__[1:] if "__dataclass_params__" in vars(b)]
+    for params in frozen:
+        params.frozen = False
+    try:
+        dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(kind)
+    finally:
+        for params in (*frozen, kind.__dataclass_params__):
+            params.frozen = True
 
 
 _fields: Any = cache(fields)  # without those of the class
@@ -89,6 +102,22 @@ def _name(kind: type, given: tuple[Any, ...], named: dict[str, Any]) -> None:
         if name in named:
             raise TypeError(f"{kind.__name__}() got {name!r} twice")
         named[name] = value
+
+
+def _set(self: Any, name: str, value: object) -> None:
+    _refuse(self, name, "assign to")
+    object.__setattr__(self, name, value)
+
+
+def _delete(self: Any, name: str) -> None:
+    _refuse(self, name, "delete")
+    object.__delattr__(self, name)
+
+
+def _refuse(self: Any, name: str, change: str) -> None:
+    """What derives from a dataclass, and is none, may have more than its fields."""
+    if "__dataclass_fields__" in vars(type(self)) or name in type(self).__dataclass_fields__:
+        raise dataclasses.FrozenInstanceError(f"cannot {change} field {name!r}")
 
 
 def _represent(self: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,11 +39,11 @@ class Tabular:
     def _repr_html_(self) -> str:
         """Called by notebooks: one line, and the first rows."""
         rows = self._rows_to_show()
-        return f"<p>{escape(repr(self))}</p>" + ("" if rows is None else _html(rows))
+        return f"<p>{_escaped(repr(self))}</p>" + ("" if rows is None else _html(rows))
 
 
 def _html(table: pa.Table) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in table.column_names)
+    head = "".join(f"<th>{_escaped(name)}</th>" for name in table.column_names)
     shown = table.slice(0, ROWS).to_pylist()
     body = "".join(f"<tr>{''.join(map(_cell, row.values()))}</tr>" for row in shown)
     more = table.num_rows - len(shown)
@@ -56,4 +55,10 @@ def _cell(value: Any) -> str:
     text = str(value)
     if len(text) > CHARACTERS:
         text = text[:CHARACTERS] + "…"
-    return f"<td>{escape(text)}</td>"
+    return f"<td>{_escaped(text)}</td>"
+
+
+def _escaped(text: str) -> str:
+    from html import escape  # only notebooks have a use for it
+
+    return escape(text)

@@ -50,7 +50,7 @@ static std::uint64_t fuzz(std::uint64_t seed, std::size_t rounds) {
         }
         const Corpus corpus(documents);
         const auto options = static_cast<unsigned>(random()), space = static_cast<unsigned>(random() % 3);
-        digest += exercise_normalisation(corpus.texts(), options, space);
+        digest += exercise_normalisation(corpus.texts(), options, space) + exercise_wanted(corpus.texts());
         digest += exercise_sets(corpus.texts(), {random() % 2 ? Unit::word : Unit::character, 1 + random() % 12, random()});
         if (round % 3 == 0) {
             const auto edits = static_cast<std::uint32_t>(random() % 9), rate = static_cast<std::uint32_t>(random() % 40);
@@ -68,7 +68,7 @@ static std::uint64_t fuzz(std::uint64_t seed, std::size_t rounds) {
 // over all pairs, so there are few.
 static std::uint64_t exercise() {
     const Corpus few(make_documents(50)), some(make_documents(100)), many(make_documents(400));
-    std::uint64_t digest = 0;
+    std::uint64_t digest = exercise_wanted(some.texts());
     for (unsigned options = 0; options < 64; ++options)
         for (const unsigned space : {0u, 1u, 2u}) digest += exercise_normalisation(some.texts(), options, space);
     for (const Unit unit : {Unit::character, Unit::word}) {

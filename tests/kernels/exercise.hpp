@@ -46,6 +46,7 @@ std::uint64_t exercise_joins(const nearly::Texts &texts, nearly::Shingling shing
 std::uint64_t exercise_weights(const nearly::Texts &texts, nearly::Shingling shingling);
 // Options are bits; the space is 0, 1 or 2.
 std::uint64_t exercise_normalisation(const nearly::Texts &texts, unsigned options, unsigned space);
+std::uint64_t exercise_wanted(const nearly::Texts &texts);
 std::uint64_t exercise_passages(const nearly::Texts &texts, bool words, bool folds, std::size_t least);
 // Limits are a number of edits, and some more for each hundred code points.
 std::uint64_t exercise_edits(const nearly::Texts &texts, std::uint32_t edits, std::uint32_t rate);

@@ -15,8 +15,8 @@ from nearly.limits import give_back_at_once, spare_address_space
 
 __all__ = ["main"]
 
-#: Objects between two searches for garbage; with Python's 700, importing is slower.
-_OBJECTS: Final = 50_000
+#: Objects between two searches for garbage: more than importing makes, which it would slow down.
+_OBJECTS: Final = 200_000
 
 
 def main() -> NoReturn:

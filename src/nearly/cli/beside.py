@@ -7,18 +7,17 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, TextIO
 
-from nearly.cli.mark import DIFFERS, ELLIPSIS, MOVED, Mark, has_colour, marked
+from nearly.cli.line import ELLIPSIS, Line, Screen, Style
+from nearly.cli.mark import DIFFERS, MOVED, Mark, marked
 from nearly.cli.terminal import one_line
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
     from nearly.results import Comparison
 
 __all__ = ["print_beside"]
 
 _GAP: Final = " │ "
+_DIM: Final = Style(dim=True)
 #: A narrower terminal shows one text under the other.
 _LEAST_COLUMN: Final = 30
 #: Words that are shown before and after what differs.
@@ -31,16 +30,13 @@ _Part = tuple[list[tuple[str, Mark | None]], list[tuple[str, Mark | None]]]
 
 def print_beside(comparison: Comparison, file: TextIO) -> None:
     """Every place where the texts differ; long stretches that are the same are left out."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(file=file, highlight=False)
-    names = Text(one_line(comparison.name_a), "cyan"), Text(one_line(comparison.name_b), "cyan")
-    _print_row(console, *names)
-    colour = has_colour(console)
+    screen = Screen(file)
+    names = (one_line(name) for name in (comparison.name_a, comparison.name_b))
+    _print_row(screen, *(Line((name, Style("cyan"))) for name in names))
     for a, b in _parts(comparison):
-        _print_row(console, marked(a, colour=colour), marked(b, colour=colour))
-    console.print(Text(_legend(comparison, colour=colour), "dim"))
+        _print_row(screen, marked(a, colour=screen.colour), marked(b, colour=screen.colour))
+    for line in Line((_legend(comparison, colour=screen.colour), _DIM)).wrapped(screen.width):
+        screen.print(line)
 
 
 def _legend(comparison: Comparison, *, colour: bool) -> str:
@@ -96,26 +92,19 @@ def _ends(text: str) -> tuple[str, str | None]:
     return lead + "".join(words[:_AROUND]), "".join(words[-_AROUND:])
 
 
-def _print_row(console: Console, a: Text, b: Text) -> None:
-    width = (console.width - len(_GAP)) // 2
+def _print_row(screen: Screen, a: Line, b: Line) -> None:
+    width = (screen.width - len(_GAP)) // 2
     if width < _LEAST_COLUMN:
         for sign, text in (("A ", a), ("B ", b)):
-            for line in text.wrap(console, max(1, console.width - len(sign))):
-                console.print(sign, line, sep="")
+            for line in text.wrapped(max(1, screen.width - len(sign))):
+                screen.print(Line((sign, None), *line.pieces))
         return
-    columns = (side.wrap(console, width) for side in (a, b))
-    for left, right in zip_longest(*columns):
-        _print_line(console, left, right, width)
+    for left, right in zip_longest(a.wrapped(width), b.wrapped(width), fillvalue=Line()):
+        screen.print(_beside(left, right, width).without_last_space())
 
 
-def _print_line(console: Console, left: Text | None, right: Text | None, width: int) -> None:
-    from rich.text import Text
+def _beside(left: Line, right: Line, width: int) -> Line:
+    from rich.cells import cell_len
 
-    line = Text() if left is None else left.copy()
-    line.rstrip()
-    line.pad_right(width - line.cell_len)
-    line.append(_GAP, "dim")
-    if right is not None:
-        line.append_text(right)
-    line.rstrip()
-    console.print(line, soft_wrap=True)
+    room = " " * (width - cell_len(left.plain))
+    return Line(*left.pieces, (room, None), (_GAP, _DIM), *right.pieces)

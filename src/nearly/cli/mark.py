@@ -4,54 +4,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from nearly.cli.line import Line, Style
 from nearly.cli.terminal import harmless
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
-__all__ = ["DIFFERS", "ELLIPSIS", "MOVED", "Mark", "has_colour", "marked"]
-
-ELLIPSIS: Final = "…"
+__all__ = ["DIFFERS", "MOVED", "Mark", "marked"]
 
 
 class Mark(NamedTuple):
     """How a piece is set apart."""
 
-    style: str
+    style: Style
     opening: str
     closing: str
 
 
-DIFFERS: Final = Mark("bold yellow", "[", "]")
-MOVED: Final = Mark("bold cyan", "{", "}")
+DIFFERS: Final = Mark(Style("yellow", bold=True), "[", "]")
+MOVED: Final = Mark(Style("cyan", bold=True), "{", "}")
 
 
-def has_colour(console: Console) -> bool:
-    """Whether colours reach the reader."""
-    return console.color_system is not None and not console.no_color
-
-
-def marked(pieces: Iterable[tuple[str, Mark | None]], *, colour: bool) -> Text:
+def marked(pieces: Iterable[tuple[str, Mark | None]], *, colour: bool) -> Line:
     """One line of all pieces, harmless, each with its mark; white space stays outside of marks."""
-    from rich.text import Text
-
-    line = Text()
+    line, last = Line(), ""
     for piece, mark in pieces:
         shown = harmless(re.sub(r"\s+", " ", piece))
-        if shown.startswith(" ") and (not line or line.plain.endswith(" ")):
+        if shown.startswith(" ") and last in ("", " "):
             shown = shown[1:]
+        last = shown[-1:] or last
         core = shown.strip()
         if mark is None or not core:
-            line.append(shown)
+            line.add(shown)
             continue
         before, _, after = shown.partition(core)
-        line.append(before)
+        line.add(before)
         if colour:
-            line.append(core, mark.style)
+            line.add(core, mark.style)
         else:
-            line.append(f"{mark.opening}{core}{mark.closing}")
-        line.append(after)
+            line.add(f"{mark.opening}{core}{mark.closing}")
+        line.add(after)
     return line

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from nearly.cli.mark import DIFFERS, ELLIPSIS, Mark, has_colour, marked
+from nearly.cli.line import ELLIPSIS, Line, Screen, Style
+from nearly.cli.mark import DIFFERS, Mark, marked
 from nearly.cli.terminal import one_line, short
 from nearly.wording import count
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from nearly.settings import Settings
     from nearly.stages.around import Around
 
@@ -26,19 +25,18 @@ _LEAST: Final = 8
 def print_pairs(pairs: Sequence[Mapping[str, Any]], file: TextIO) -> None:
     """Rows of `Found.top`, three lines each: both texts from the same place on, and a summary."""
     from rich.cells import cell_len
-    from rich.console import Console
 
-    console = Console(file=file, highlight=False)
+    screen = Screen(file)
     names = [_name(pair, side) for pair in pairs for side in "ab"]
-    name_width = min(max(map(cell_len, names), default=0), max(_LEAST, console.width // 3))
-    text_width = max(_LEAST, console.width - _NUMBER - name_width - 2 * len(_GAP))
+    name_width = min(max(map(cell_len, names), default=0), max(_LEAST, screen.width // 3))
+    text_width = max(_LEAST, screen.width - _NUMBER - name_width - 2 * len(_GAP))
     for pair in pairs:
-        texts = _texts(pair, text_width, colour=has_colour(console))
+        texts = _texts(pair, text_width, colour=screen.colour)
         margins = (_value(pair), " " * _NUMBER)
         for margin, side, text in zip(margins, "ab", texts, strict=True):
             shown = _cut_left(_name(pair, side), name_width)
-            console.print(_line(margin, shown, text), soft_wrap=True)
-        console.print(_summary(pair, console.width), soft_wrap=True)
+            screen.print(_line(margin, shown, text))
+        screen.print(_summary(pair, screen.width))
 
 
 def _value(pair: Mapping[str, Any]) -> str:
@@ -77,23 +75,19 @@ def print_around(around: Around, settings: Settings, file: TextIO) -> None:
     print(f"--- near misses of {whose}, {end} {noun} ---", file=file)
 
 
-def _line(margin: str, name: str, text: Text) -> Text:
-    from rich.text import Text
+def _line(margin: str, name: str, text: Line) -> Line:
+    before = (margin, Style(bold=True)), (_GAP, None), (name, Style("cyan")), (_GAP, None)
+    return Line(*before, *text.pieces)
 
-    return Text.assemble((margin, "bold"), _GAP, (name, "cyan"), _GAP, text)
 
-
-def _summary(pair: Mapping[str, Any], width: int) -> Text:
-    from rich.text import Text
-
+def _summary(pair: Mapping[str, Any], width: int) -> Line:
     from nearly.text.difference import Difference
 
     summary = "too long to be compared word by word"
     if pair["difference"] is not None:
         summary = Difference(pair["difference"], (), pair["differing"], pair["words"]).summary
-    line = Text(" " * (_NUMBER + len(_GAP)) + _shares(pair) + summary, "dim")
-    line.truncate(width, overflow="ellipsis")
-    return line
+    indented = " " * (_NUMBER + len(_GAP)) + _shares(pair) + summary
+    return Line((indented, Style(dim=True))).cut(width)
 
 
 def _shares(pair: Mapping[str, Any]) -> str:
@@ -113,15 +107,17 @@ def _cut_left(name: str, width: int) -> str:
     return set_cell_size(name, width)
 
 
-def _texts(pair: Mapping[str, Any], width: int, *, colour: bool) -> tuple[Text, Text]:
+def _texts(pair: Mapping[str, Any], width: int, *, colour: bool) -> tuple[Line, Line]:
     """Both texts from the same place on: from the beginning if the first difference is in sight."""
     a, b = (marked(_pieces(pair, side), colour=colour) for side in "ab")
-    same = _common_beginning(a.plain, b.plain)
-    is_seen = same < width * 2 // 3 or same == max(len(a), len(b))
+    same, longer = _common_beginning(a.plain, b.plain), max(len(a.plain), len(b.plain))
+    is_seen = same < width * 2 // 3 or same == longer
     # From a bit before the difference on, or further left where that leaves the line half empty.
-    start = 0 if is_seen else max(0, min(same - width // 3, max(len(a), len(b)) - width + 1))
+    start = 0 if is_seen else max(0, min(same - width // 3, longer - width + 1))
     is_cut = start > 0 or min(pair["start_a"], pair["start_b"]) > 0
-    return _cut_right(a[start:], width, is_cut=is_cut), _cut_right(b[start:], width, is_cut=is_cut)
+    before = [(ELLIPSIS, None)] if is_cut else []
+    shown_a, shown_b = (Line(*before, *line.part(start).pieces).cut(width) for line in (a, b))
+    return shown_a, shown_b
 
 
 def _common_beginning(a: str, b: str) -> int:
@@ -136,11 +132,3 @@ def _pieces(pair: Mapping[str, Any], side: str) -> Iterator[tuple[str, Mark | No
         yield text[mark["start"] : mark["stop"]], DIFFERS
         end = mark["stop"]
     yield text[end:], None
-
-
-def _cut_right(text: Text, width: int, *, is_cut: bool) -> Text:
-    from rich.text import Text
-
-    shown = Text.assemble(ELLIPSIS, text) if is_cut else text
-    shown.truncate(width, overflow="ellipsis")
-    return shown

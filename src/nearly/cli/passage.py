@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from nearly.cli.mark import DIFFERS, Mark, has_colour, marked
+from nearly.cli.line import Line, Screen, Style
+from nearly.cli.mark import DIFFERS, Mark, marked
 from nearly.cli.terminal import one_line, short
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from rich.console import Console
 
     from nearly.passage.result import Passages
     from nearly.text.difference import Span
@@ -24,26 +24,21 @@ LONGEST: Final = 600
 
 def print_passages(found: Passages, file: TextIO) -> None:
     """The longest passages, each with both its texts; then the repeated ones."""
-    from rich.console import Console
-
-    console = Console(file=file, highlight=False)
+    screen = Screen(file)
     lengths = found.passages["length"].to_numpy()
     longest = found.passages.take((-lengths).argsort(kind="stable")[:MOST_SHOWN])
     rows = longest.to_pylist()
     for row, a, b in zip(rows, *(found.texts(longest, i) for i in ("id_a", "id_b")), strict=True):
-        _print_row(console, row, a, b)
+        _print_row(screen, row, a, b)
     repeats = _first_places(found)
     for row, whole in zip(repeats.to_pylist(), found.texts(repeats, "id"), strict=True):
         name = "template text" if row["template"] else "repeated text"
         text = whole[row["start"] : row["end"]][:LONGEST]
-        console.print(
-            f"{name} in {row['documents']} documents, first in {one_line(str(row['id']))}: "
-            f"{one_line(text)}",
-            markup=False,
-            soft_wrap=True,
-        )
+        where = f"{name} in {row['documents']} documents, first in {one_line(str(row['id']))}"
+        screen.print(Line((f"{where}: {one_line(text)}", None)))
     if len(found) > len(rows):
-        console.print(f"the {len(rows)} longest of {len(found):,} are shown, -o FILE writes all")
+        told = f"the {len(rows)} longest of {len(found):,} are shown, -o FILE writes all"
+        screen.print(Line((told, None)))
 
 
 def _first_places(found: Passages) -> pa.Table:
@@ -53,21 +48,20 @@ def _first_places(found: Passages) -> pa.Table:
     return found.repeats.take(firsts[:MOST_SHOWN])
 
 
-def _print_row(console: Console, row: dict[str, Any], text_a: str, text_b: str) -> None:
-    from rich.text import Text
-
+def _print_row(screen: Screen, row: dict[str, Any], text_a: str, text_b: str) -> None:
     from nearly.text.difference import difference
 
     a = one_line(text_a[row["start_a"] : row["end_a"]][:LONGEST])
     b = one_line(text_b[row["start_b"] : row["end_b"]][:LONGEST])
-    console.print(Text(f"{short(row['likeness'])}  {row['kind']}, {row['length']:,} units", "bold"))
+    told = f"{short(row['likeness'])}  {row['kind']}, {row['length']:,} units"
+    screen.print(Line((told, Style(bold=True))))
     spans = difference(a, b).spans if row["kind"] == "edited" else None
     for side, text in (("a", a), ("b", b)):
         place = f"{one_line(str(row[f'id_{side}']))} {row[f'start_{side}']}-{row[f'end_{side}']}"
         pieces = [(text, None)] if spans is None else _pieces(text, spans, side)
-        console.print(Text(place, "cyan"), soft_wrap=True)
-        console.print(marked(pieces, colour=has_colour(console)), soft_wrap=True)
-    console.print()
+        screen.print(Line((place, Style("cyan"))))
+        screen.print(marked(pieces, colour=screen.colour))
+    screen.print(Line())
 
 
 def _pieces(text: str, spans: Sequence[Span], side: str) -> list[tuple[str, Mark | None]]:

@@ -5,7 +5,6 @@ documents have is found in two passes, in memory that does not grow with the cor
 that may be, and perhaps some others; the next counts these exactly.
 """
 
-import hashlib
 from functools import lru_cache
 
 import numpy as np
@@ -38,6 +37,8 @@ def dropped_shingles(
 
 def digest(given: str | bytes) -> str:
     """Stands for what is long."""
+    import hashlib
+
     return hashlib.sha256(given if isinstance(given, bytes) else given.encode()).hexdigest()
 
 

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from nearly import api
 from nearly.errors import EngineError, SettingsError
-from nearly.prepared.cluster import NAMED, PAGE, OneCluster, one_cluster
+from nearly.prepared.cluster import NAMED, PAGE
 from nearly.prepared.result import Prepared
+from nearly.prepared.survivor import survivors_of
 from nearly.settings import Settings
 
 __all__ = ["RULES", "Clean", "Cleaning", "cleaning", "dedup_options"]
@@ -56,7 +57,7 @@ def cleaning(
     pages = max(1, -(-len(order) // PAGE))
     page = min(max(page, 1), pages)
     shown = order[(page - 1) * PAGE : page * PAGE].tolist()
-    rows = [_row(one_cluster(prepared, cluster, hidden=hidden), keep) for cluster in shown]
+    rows = [_row(prepared, cluster, keep, hidden=hidden) for cluster in shown]
     numbers = prepared.found.statistics
     return Cleaning(
         keep=keep,
@@ -69,27 +70,30 @@ def cleaning(
     )
 
 
-def _row(seen: OneCluster, keep: str) -> Clean:
-    chosen = [each for each in seen.survivors if each.rule == keep]
+def _row(prepared: Prepared, cluster: int, keep: str, *, hidden: bool) -> Clean:
+    members = prepared.members_of(cluster)
+    survivors = survivors_of(prepared, cluster, hidden=hidden)
+    chosen = [each for each in survivors if each.rule == keep]
     if not chosen:
-        return Clean(cluster=seen.cluster, size=seen.size, survivor=None, why=None, removed=())
-    others = [
-        name
-        for document, name in zip(seen.documents, seen.names, strict=True)
-        if document != chosen[0].member
-    ]
+        return Clean(cluster=cluster, size=len(members), survivor=None, why=None, removed=())
+    others = [each for each in members if each != chosen[0].member]
     return Clean(
-        cluster=seen.cluster,
-        size=seen.size,
+        cluster=cluster,
+        size=len(members),
         survivor=chosen[0].name,
         why=chosen[0].why,
-        removed=tuple(others[:NAMED]),
+        removed=tuple(prepared.names(others[:NAMED], hidden=hidden)),
     )
 
 
 def dedup_options(prepared: Prepared) -> tuple[str | list[str], dict[str, Any]]:
     """Where the documents are, and what `dedup` is told to see them as the run did."""
     found = prepared.found
+    if prepared.members["group"] is not None:
+        raise SettingsError(
+            f"group is {prepared.members['group']!r}, so pairs inside of one are not shown, and a "
+            "clean copy would lose documents that nobody saw; take the result without a group"
+        )
     if found.origin is None:
         raise EngineError(
             "the documents were given as an object of another process, so no clean copy can be "

@@ -18,6 +18,7 @@ __all__ = ["Beside", "compare_results"]
 MOST_LISTED: Final = 25
 
 Places = npt.NDArray[np.intp]
+Whole = npt.NDArray[np.int32]
 
 
 class Setting(NamedTuple):
@@ -39,7 +40,8 @@ class Beside:
     changed: int  # of these, pairs whose value differs
     only_here: int
     only_there: int
-    other_clusters: int  # documents of both that have other company
+    clustered: tuple[int, int]  # documents that are in a cluster only here, and only there
+    other_clusters: int  # documents that are in clusters of both, with other company
     here: tuple[PairRow, ...]
     there: tuple[PairRow, ...]
     settings: tuple[Setting, ...]
@@ -62,7 +64,7 @@ def compare_results(here: Prepared, there: Prepared, *, hidden: bool = False) ->
         changed=int(np.count_nonzero(values[0] != values[1])),
         only_here=counts[0] - len(ours),
         only_there=counts[1] - len(theirs),
-        other_clusters=_moved(here, there),
+        **_clusters(here, there),
         here=_nearest(here, ours, hidden=hidden),
         there=_nearest(there, theirs, hidden=hidden),
         settings=tuple(_settings(here, there)),
@@ -86,12 +88,17 @@ def _nearest(side: Prepared, shared: Places, *, hidden: bool) -> tuple[PairRow, 
     return tuple(rows_of(side, chosen, {}, hidden=hidden))
 
 
-def _moved(here: Prepared, there: Prepared) -> int:
-    """Documents of both whose cluster has other members, as far as both know them."""
+def _clusters(here: Prepared, there: Prepared) -> dict[str, Any]:
     at_ours, at_theirs = _met("name", here, there)
     ours, theirs = here.array("name_clusters")[at_ours], there.array("name_clusters")[at_theirs]
-    clustered = (ours >= 0) & (theirs >= 0)
-    ours, theirs = ours[clustered], theirs[clustered]
+    in_both = (ours >= 0) & (theirs >= 0)
+    totals = (int(side.array("cluster_starts")[-1]) for side in (here, there))
+    alone = tuple(total - int(np.count_nonzero(in_both)) for total in totals)
+    return {"clustered": alone, "other_clusters": _moved(ours[in_both], theirs[in_both])}
+
+
+def _moved(ours: Whole, theirs: Whole) -> int:
+    """Documents whose cluster has other members, of those that are in clusters of both."""
     if not len(ours):
         return 0
     sizes_ours, sizes_theirs = np.bincount(ours), np.bincount(theirs)

@@ -11,12 +11,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nearly.arrays import column_of, flags_of
+from nearly.arrays import column_of
 from nearly.errors import SettingsError
 from nearly.prepared.layout import folder_of, map_array, map_table, read_members, stamp_of
 from nearly.prepared.text import Texts
+from nearly.prepared.wanted import strings_having
 from nearly.results import Found
 from nearly.saved import open_mapped
 from nearly.view.label import Labels
@@ -151,13 +151,18 @@ class Prepared:
 
     def links_inside(self, cluster: int) -> Whole:
         """The pairs of which both documents are in a cluster, each once."""
-        members, starts = self.members_of(cluster), self.array("link_starts")
-        links = self.array("links")[int(starts[members.start]) : int(starts[members.stop])]
-        pairs = np.unique(links)
-        first, second = self.array("first")[pairs], self.array("second")[pairs]
-        low, high = members.start, members.stop
-        inside = (first >= low) & (first < high) & (second >= low) & (second < high)
-        found: Whole = pairs[inside]
+        members = self.members_of(cluster)
+        starts = self.array("link_starts")[members.start : members.stop + 1]
+        links = self.array("links")[int(starts[0]) : int(starts[-1])]
+        # A link is there for each of its ends: the first one has it once.
+        owners = np.repeat(np.arange(members.start, members.stop), np.diff(starts))
+        second = self.array("second")[links]
+        inside = (
+            (self.array("first")[links] == owners)
+            & (second >= members.start)
+            & (second < members.stop)
+        )
+        found: Whole = np.sort(links[inside])
         return found
 
     # Which documents are meant
@@ -178,12 +183,8 @@ class Prepared:
         return {}
 
     def _named_like(self, words: str) -> npt.NDArray[np.bool_]:
-        ids = self.documents["id"].cast(pa.string())
-        if words.isascii():  # twice as fast
-            has = pc.match_substring(pc.ascii_lower(ids), words.lower())
-        else:
-            has = pc.match_substring(ids, words, ignore_case=True)
-        return flags_of(has.combine_chunks())
+        ids = self.documents["id"].cast(pa.large_string()).combine_chunks()
+        return strings_having(ids, words)
 
     def span(self, low: float | None, high: float | None) -> tuple[int, int]:
         """Where pairs of these values lie in the order from the nearest to the farthest."""

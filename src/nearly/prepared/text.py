@@ -5,7 +5,10 @@ To look a text up in its source means to read the source, which takes seconds wh
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -14,9 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearly.arrays import column_of, flags_of
+from nearly.arrays import column_of
 from nearly.documents.lookup import WholeReader
 from nearly.prepared.stranger import Drawn
+from nearly.prepared.wanted import strings_having
 
 __all__ = ["Texts", "keep_texts"]
 
@@ -76,9 +80,9 @@ class Texts:
 
     def __init__(self, path: Path, rows: npt.NDArray[np.int32]) -> None:
         self._rows = rows
-        self._file = pa.ipc.open_file(pa.memory_map(str(path)))
-        sizes = [self._file.get_batch(i).num_rows for i in range(self._file.num_record_batches)]
-        self._starts = np.cumsum([0, *sizes])
+        file = pa.ipc.open_file(pa.memory_map(str(path)))
+        self._columns = [file.get_batch(i).column(0) for i in range(file.num_record_batches)]
+        self._starts = np.cumsum([0, *map(len, self._columns)])
 
     def of(self, document: int) -> str | None:
         """The text of a document; None where it could not be read."""
@@ -86,18 +90,14 @@ class Texts:
         if row < 0:
             return None
         batch = int(np.searchsorted(self._starts, row, "right")) - 1
-        column = self._file.get_batch(batch).column(0)
-        text: str = column[row - int(self._starts[batch])].as_py()
+        text: str = self._columns[batch][row - int(self._starts[batch])].as_py()
         return text
 
     def having(self, words: str) -> npt.NDArray[np.bool_]:
-        """Which documents have these words in their text, whatever their case."""
-        found = [np.zeros(0, bool)]
-        for place in range(self._file.num_record_batches):
-            column = self._file.get_batch(place).column(0)
-            has = pc.match_substring(column, words, ignore_case=True)
-            found.append(flags_of(has))
-        by_row = np.append(np.concatenate(found), False)
+        """Which documents have these words in their text, in small or capital letters."""
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # the kernel lets go of the lock
+            found = list(pool.map(partial(strings_having, words=words), self._columns))
+        by_row = np.concatenate([*found, [False]])
         by_document: npt.NDArray[np.bool_] = by_row[self._rows]
         return by_document
 

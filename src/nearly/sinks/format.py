@@ -1,6 +1,5 @@
 """Which format the ending of a file's name says, and the two formats that pyarrow writes."""
 
-import gzip
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -38,6 +37,13 @@ def _arrow(file: BinaryIO, schema: pa.Schema) -> Iterator[WriteGroup]:
         )
 
 
+def _gzip(file: BinaryIO) -> Any:
+    """No name and no time inside: the same rows give the same bytes."""
+    import gzip
+
+    return gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0)
+
+
 _TEXT_FORMATS: dict[str, Format] = {
     ".csv": partial(delimited, ","),
     ".tsv": partial(delimited, "\t"),
@@ -52,8 +58,7 @@ _BINARY_FORMATS: dict[str, Format] = {
     ".ipc": _arrow,
 }
 _COMPRESSIONS: dict[str, Compression] = {
-    # No name and no time inside: the same rows give the same bytes.
-    ".gz": lambda file: gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0),
+    ".gz": _gzip,
     ".zst": lambda file: pa.CompressedOutputStream(file, "zstd"),
 }
 

@@ -14,7 +14,6 @@ So one rename decides that all outputs are there.
 import json
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -67,7 +66,7 @@ class Marks:
     """The marks of one run, in each folder that it writes to."""
 
     def __init__(self) -> None:
-        self._token = secrets.token_hex(8)
+        self._token = os.urandom(8).hex()
         self._held: dict[Path, int] = {}
         self._files = 0
 

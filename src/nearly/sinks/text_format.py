@@ -4,7 +4,6 @@ Numbers are the shortest that read back exactly; JSON has no NaN or infinity, so
 they are null.
 """
 
-import csv
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +20,8 @@ __all__ = ["delimited", "json_array", "json_lines"]
 @contextmanager
 def delimited(delimiter: str, file: BinaryIO, schema: pa.Schema) -> Iterator[WriteGroup]:
     """A header, then one row a line."""
+    import csv
+
     header = io.StringIO()
     csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(schema.names)
     file.write(header.getvalue().encode())

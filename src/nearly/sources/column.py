@@ -1,6 +1,5 @@
 """Which column is the text, which is the id, and what Arrow types they become."""
 
-import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -225,6 +224,8 @@ def check_column(schema: pa.Schema, column: str, name: str) -> None:
             f"{times} columns of {name} are called {column!r}. Give them different names."
         )
     if times == 0:
+        import difflib
+
         close = difflib.get_close_matches(column, schema.names, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise MissingError(

@@ -7,7 +7,6 @@ numbers; and `words` is everything else. What stands inside a number (the point 
 1 000) is part of the number.
 """
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -69,6 +68,8 @@ def kind_of(a: str, b: str) -> Kind:
 
 def fingerprint(text: str) -> bytes:
     """Enough to tell the kind of difference to any other text, in 96 bytes."""
+    import hashlib
+
     return b"".join(
         hashlib.blake2b(rule(text).encode(errors="surrogatepass"), digest_size=16).digest()
         for rule in _RULES

@@ -83,13 +83,23 @@ def _names(path: str, *, hidden: bool) -> Markup:
 
 
 def table(
-    rows: Iterable[Sequence[Child]], heads: Sequence[str], label: str = "table", **attributes: str
+    rows: Iterable[Sequence[Child]],
+    heads: Sequence[str],
+    label: str = "table",
+    *,
+    stacked: bool = False,
+    **attributes: str,
 ) -> Markup:
-    """A table that scrolls by itself where it is too wide."""
+    """A table that scrolls by itself where it is too wide; or its cells stack on a small screen."""
     head = tag("thead", tag("tr", [tag("th", each, scope="col") for each in heads]))
-    body = tag("tbody", [tag("tr", [tag("td", cell) for cell in row]) for row in rows])
-    whole = tag("table", head, body, **attributes)
+    named = heads if stacked else [None] * len(heads)
+    body = tag("tbody", [tag("tr", map(_cell, row, named)) for row in rows])
+    whole = tag("table", head, body, class_="stacked" if stacked else None, **attributes)
     return tag("div", whole, class_="table", tabindex=0, role="region", aria_label=label)
+
+
+def _cell(content: Child, head: str | None) -> Markup:
+    return tag("td", content, data_head=head)
 
 
 def facts(named: Mapping[str, Child]) -> Markup:

@@ -1,6 +1,5 @@
 """A stamp of what is read: another one wherever the rows may be others."""
 
-import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,8 @@ __all__ = ["stamp_of"]
 
 def stamp_of(parts: Sequence[Part], temporary: Path) -> str:
     """Files by name, size and time of change; what this process alone has, by its rows."""
+    import hashlib
+
     digest = hashlib.sha256()
     for part in parts:
         ours = any(Path(file).is_relative_to(temporary) for file in part.files)

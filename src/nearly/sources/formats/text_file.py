@@ -1,6 +1,5 @@
 """Text files: a document a file, or a document a line."""
 
-import hashlib
 import io
 import os
 from array import array
@@ -184,6 +183,8 @@ class _Digests(Mapping[str, tuple[str, int]]):
         self._sizes = array("q", [-1]) * len(ids)
 
     def add(self, row: int, data: bytes) -> None:
+        import hashlib
+
         self._sums[32 * row : 32 * row + 32] = hashlib.sha256(data).digest()
         self._sizes[row] = len(data)
 

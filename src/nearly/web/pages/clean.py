@@ -97,16 +97,23 @@ def _page(laid: Laid, seen: Cleaning) -> Markup:
                 "exact copies": f"{seen.copies:,}",
             }
         ),
-        tag(
-            "form",
-            tag("p", "Of a table, this writes a copy without them; of a folder, a plan that ",
-                tag("code", "nearly apply"), " shows, and carries out when you say so. Nothing is "
-                "deleted here."),
-            tag("input", type="hidden", name="keep", value=seen.keep),
-            tag("button", "Write the clean copy or the plan", type="submit"),
-            method="post",
-            action=at(laid.name, "clean", "begin"),
-        ),
-        table(rows, HEADS, "clusters") if rows else None,
+        _writing(laid, seen.keep),
+        table(rows, HEADS, "clusters", stacked=True) if rows else None,
         pager(seen.page, seen.pages, pages),
+    )  # fmt: skip
+
+
+def _writing(laid: Laid, keep: str) -> Markup:
+    if laid.prepared.members["group"] is not None:
+        return tag("p", "Pairs inside one group are left out here, and dedup knows no groups: take "
+                   "the result without one to write a clean copy.", class_="note")  # fmt: skip
+    return tag(
+        "form",
+        tag("p", "Of a table, this writes a copy without them; of a folder, a plan that ",
+            tag("code", "nearly apply"), " shows, and carries out when you say so. Nothing is "
+            "deleted here."),
+        tag("input", type="hidden", name="keep", value=keep),
+        tag("button", "Write the clean copy or the plan", type="submit"),
+        method="post",
+        action=at(laid.name, "clean", "begin"),
     )  # fmt: skip

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+import numpy as np
+
 from nearly.markup import Markup, joined, tag
-from nearly.prepared.cluster import ClusterList, Link, OneCluster, list_clusters, one_cluster
+from nearly.prepared.cluster import ClusterList, OneCluster, list_clusters, one_cluster
+from nearly.prepared.link import NO_PAIR, Links
 from nearly.web.answer import Shown
 from nearly.web.asked import Asked
 from nearly.web.desk import Desk, Laid
@@ -100,8 +103,11 @@ def _drawings(laid: Laid, seen: OneCluster) -> Markup:
         said = "Only links are drawn: what is blank was not similar enough, or not compared."
     data = {
         "names": seen.names,
-        # Drawn, and not read: four digits are more than an eye can tell.
-        "links": [(x.a, x.b, round(x.value, 4), x.pair) for x in seen.links],
+        "a": seen.links.a.tolist(),
+        "b": seen.links.b.tolist(),
+        # Drawn, and not read: ten-thousandths are more than an eye can tell.
+        "values": np.rint(seen.links.value * 10_000).astype(np.int64).tolist(),
+        "pairs": seen.links.pair.tolist(),
         "least": seen.least,
         "distance": seen.value == "distance",
         "pair": at(laid.name, "pair", ""),
@@ -133,22 +139,23 @@ def _survivors(seen: OneCluster) -> Markup | None:
 def _misses(seen: OneCluster) -> Markup | None:
     # Copies are linked once, so a document may reach the threshold without a link.
     sign = 1 if seen.value == "similarity" else -1
-    missed = [x for x in seen.links if x.pair is None and sign * x.value < sign * seen.least]
-    if not missed:
+    links = seen.links
+    missed = links[(links.pair == NO_PAIR) & (sign * links.value < sign * seen.least)]
+    if not len(missed):
         return None
-    nearest = sorted(missed, key=lambda link: -sign * link.value)
+    nearest = missed[np.argsort(-sign * missed.value, kind="stable")[:MOST_LISTED]]
     return tag(
         "section",
         tag("h2", "Near misses"),
         tag("p", f"In this cluster by way of others: below the threshold of {seen.least:g}."),
-        table(_link_rows(seen, nearest[:MOST_LISTED]), [seen.value, "document", "document"]),
+        table(_link_rows(seen, nearest), [seen.value, "document", "document"]),
     )
 
 
-def _link_rows(seen: OneCluster, links: list[Link]) -> Iterator[list[str | Markup]]:
-    for each in links:
-        a, b = seen.names[each.a], seen.names[each.b]
-        yield [short(each.value), tag("bdi", a), tag("bdi", b)]
+def _link_rows(seen: OneCluster, links: Links) -> Iterator[list[str | Markup]]:
+    for row in links.rows():
+        a, b = seen.names[row["a"]], seen.names[row["b"]]
+        yield [short(row["value"]), tag("bdi", a), tag("bdi", b)]
 
 
 def _members(laid: Laid, seen: OneCluster) -> Markup:

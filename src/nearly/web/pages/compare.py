@@ -49,7 +49,9 @@ def _page(name: str, with_: str, others: list[str], seen: Beside) -> Markup:
                 "with another value": f"{seen.changed:,}",
                 f"only in {name}": f"{seen.only_here:,}",
                 f"only in {with_}": f"{seen.only_there:,}",
-                "documents with other company": f"{seen.other_clusters:,}",
+                f"documents in clusters of {name} alone": f"{seen.clustered[0]:,}",
+                f"of {with_} alone": f"{seen.clustered[1]:,}",
+                "of both, with other company": f"{seen.other_clusters:,}",
             }
         ),
         tag("section", tag("h2", "Why: what was set differently"), _settings(name, with_, seen)),
@@ -81,5 +83,10 @@ def _pairs(name: str, rows: tuple[PairRow, ...], total: int) -> Markup | None:
         "section",
         tag("h2", "Only in ", tag("bdi", name)),
         tag("p", f"The nearest {len(rows):,} of {total:,}."),
-        table(cells, ["value", "document", "document", "what differs"], f"only in {name}"),
+        table(
+            cells,
+            ["value", "document", "document", "what differs"],
+            f"only in {name}",
+            stacked=True,
+        ),
     )

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
-import pyarrow as pa
+import numpy as np
 
 from nearly import api
+from nearly.arrays import column_of
 from nearly.comparison import jaccard_of
 from nearly.drawing.lesson import shown
 from nearly.drawing.step import Lesson, Step, lesson_of, table_rows
@@ -73,7 +74,7 @@ def export(desk: Desk, asked: Asked) -> Sent:  # noqa: ARG001
     tables = told.tables
     if name == "similarities":
         without = _without_stop_words(told, _texts(asked))
-        column = pa.array(without, pa.float64())
+        column = column_of(np.array(without, np.float64))
         tables[name] = tables[name].append_column("without_stop_words", column)
     if name not in tables:
         raise MissingError(f"there is no table {name[:50]!r}; there are {', '.join(tables)}")

@@ -92,7 +92,7 @@ def _rows(laid: Laid, seen: PairList, asked: dict[str, Any]) -> Markup:
     if seen.has_terms:
         heads.insert(3, "terms")
     rows = [_row(laid, row, asked, has_terms=seen.has_terms) for row in seen.rows]
-    return table(rows, heads, "pairs", id="pairs")
+    return table(rows, heads, "pairs", stacked=True, id="pairs")
 
 
 def _row(laid: Laid, row: PairRow, asked: dict[str, Any], *, has_terms: bool) -> list[Child]:

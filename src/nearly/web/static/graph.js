@@ -10,6 +10,12 @@ const layout = (count, links, size) => {
     return { x: size / 2 + (size / 3) * Math.cos(angle), y: size / 2 + (size / 3) * Math.sin(angle) };
   });
   const wanted = size / Math.sqrt(count + 2) / 1.4;
+  // Where everybody is linked with everybody, a pull each would leave one heap.
+  const degrees = points.map(() => 0);
+  for (const [a, b] of links) {
+    degrees[a] += 1;
+    degrees[b] += 1;
+  }
   for (let round = 0; round < 200; round += 1) {
     const reach = (30 * (200 - round)) / 200;
     const moves = points.map(() => ({ x: 0, y: 0 }));
@@ -28,7 +34,7 @@ const layout = (count, links, size) => {
     for (const [a, b] of links) {
       const x = points[a].x - points[b].x;
       const y = points[a].y - points[b].y;
-      const pull = Math.hypot(x, y) / wanted / 2;
+      const pull = Math.hypot(x, y) / wanted / 2 / Math.sqrt(Math.max(degrees[a], degrees[b]));
       moves[a].x -= x * pull;
       moves[a].y -= y * pull;
       moves[b].x += x * pull;
@@ -52,8 +58,8 @@ const made = (name, attributes, words) => {
 };
 
 if (section && place) {
-  const { names, links, least, distance } = JSON.parse(section.dataset.cluster);
-  const real = links.filter((link) => link[3] !== null);
+  const { names, a: ones, b: others, values, pairs, least, distance } = JSON.parse(section.dataset.cluster);
+  const real = pairs.map((pair, i) => [ones[i], others[i], values[i] / 10000, pair]).filter((link) => link[3] >= 0);
   const size = names.length > 12 ? 640 : 400;
   const points = layout(names.length, real, size);
   const ys = points.map((point) => point.y);
@@ -63,13 +69,19 @@ if (section && place) {
     const share = distance ? 1 - value / Math.max(least, 1e-9) : (value - least) / Math.max(1 - least, 1e-9);
     svg.append(made("line", { x1: points[a].x, y1: points[a].y, x2: points[b].x, y2: points[b].y, "stroke-width": 0.5 + 2.5 * Math.max(0, share), "stroke-opacity": 0.45 + 0.5 * Math.max(0, share) }));
   }
+  const written = [];
   names.forEach((name, i) => {
     const circle = made("circle", { cx: points[i].x, cy: points[i].y, r: names.length > 60 ? 4 : 7 });
     circle.append(made("title", {}, name));
     svg.append(circle);
-    if (names.length <= 30) {
-      const isRight = points[i].x > size * 0.6;
-      const shown = name.length > 28 ? `${name.slice(0, 27)}…` : name;
+    const isRight = points[i].x > size * 0.6;
+    const shown = name.length > 28 ? `${name.slice(0, 27)}…` : name;
+    // About as wide as its letters; a label that would cover another is left to the circle's title.
+    const left = points[i].x + (isRight ? -10 - 7 * shown.length : 10);
+    const box = { left, right: left + 7 * shown.length, top: points[i].y - 20, bottom: points[i].y - 4 };
+    const covers = (other) => box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
+    if (names.length <= 30 && !written.some(covers)) {
+      written.push(box);
       svg.append(made("text", { x: points[i].x + (isRight ? -10 : 10), y: points[i].y - 8, "text-anchor": isRight ? "end" : "start", class: "label" }, shown));
     }
   });
