@@ -63,6 +63,7 @@ class Store:
         self.lock = RLock()
         self.state = State()
         self._lives: tuple[Live, ...] = ()
+        self._view: SegmentView | None = None
         self._fresh: dict[int, Segment] = {}  # written, and perhaps never committed
         self._version = -1
         self._pool: ThreadPoolExecutor | None = None
@@ -91,7 +92,9 @@ class Store:
         """The same, for questions."""
         with self.lock:
             lives = self.lives()
-            return SegmentView(self.making, self.state, lives)
+            if self._view is None:
+                self._view = SegmentView(self.making, self.state, lives)
+            return self._view
 
     @property
     def place(self) -> str | None:
@@ -153,7 +156,7 @@ class Store:
             (self.broken if is_broken else lives).append(live)
         if state.pending:
             lives.append(live_of(list(state.pending.values()), self.making, state, lives))
-        self.state, self._lives = state, tuple(lives)
+        self.state, self._lives, self._view = state, tuple(lives), None
 
     def _open(self, written: Written, directory: Directory | None = None) -> Segment:
         is_text = self.making.keeping.is_text
