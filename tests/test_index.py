@@ -7,6 +7,7 @@ import itertools
 import os
 import random
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -342,6 +343,20 @@ def test_a_reader_sees_whole_commits(home: Home) -> None:
         assert "more" not in writer
         with pytest.raises(SinkError, match="reading only"):
             reader.add({"x": "y"})
+
+
+def test_a_thread_that_asks_does_not_wait_for_one_that_writes(tmp_path: Path) -> None:
+    """A commit waits for the disk; questions of the same process go on, and see what was there."""
+    text = "a text that is asked for while another is on its way"
+    with (
+        nearly.Index.create(tmp_path / "index", {"a": text}, threshold=0.6) as index,
+        ThreadPoolExecutor(1) as other,
+    ):
+        with index.adding() as adding:
+            adding.add({"b": text})
+            assert other.submit(index.query, text).result(timeout=60) == [("a", 1.0)]
+            assert other.submit(len, index).result(timeout=60) == 1
+        assert other.submit(index.query, text).result() == [("a", 1.0), ("b", 1.0)]
 
 
 def add_and_fail(writer: nearly.Index, reader: nearly.Index) -> None:
