@@ -31,17 +31,27 @@ THRESHOLD = 0.8
 PERMUTATIONS = 128
 
 
-def corpus(data: Path, documents: int) -> pa.Table:
-    """Tweets first, then made ones, from a seed."""
+def corpus_path(documents: int) -> Path:
+    """Where it is kept."""
+    return harness.CACHE / f"tweets-{documents}.parquet"
+
+
+def make_corpus(data: Path, documents: int) -> None:
+    """Tweets first, then made ones, from a seed; made once."""
     harness.CACHE.mkdir(exist_ok=True)
-    path = harness.CACHE / f"tweets-{documents}.parquet"
+    path = corpus_path(documents)
     if not path.exists():
         tweets = pq.read_table(data / "tweets" / "troll-300k.parquet", columns=["text"])
         texts = tweets.column("text").to_pylist()[:documents]
         texts += made(texts, documents - len(texts))
         ids = pa.array([f"t{i}" for i in range(len(texts))])
         pq.write_table(pa.table({"id": ids, "text": pa.array(texts)}), path)
-    return pq.read_table(path)
+
+
+def corpus(data: Path, documents: int) -> pa.Table:
+    """All of it."""
+    make_corpus(data, documents)
+    return pq.read_table(corpus_path(documents))
 
 
 def made(texts: list[str], count: int) -> list[str]:
@@ -74,9 +84,9 @@ def questions(texts: list[str], count: int) -> list[str]:
     return asked
 
 
-def latencies(ask: Callable[[str], Any], asked: list[str]) -> dict[str, float]:
-    """Milliseconds, question by question, after a hundred that do not count."""
-    for text in asked[:100]:
+def latencies(ask: Callable[[str], Any], asked: list[str], before: int = 100) -> dict[str, float]:
+    """Milliseconds, question by question, after some that do not count."""
+    for text in asked[:before]:
         ask(text)
     taken = []
     for text in asked:

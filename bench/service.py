@@ -6,6 +6,7 @@ The index is that of `index.py`, made once in bench/.cache. The server and `wrk`
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -100,6 +101,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=harness.CACHE) as place:
         folder = Path(place)
         shutil.copytree(path, folder / "index")
+        os.sync()  # or else the first commits wait until the copy is on the disk
         with server(folder / "index") as address:
             query = ("POST", "/v1/query", asked)
             put = ("PUT", "/v1/documents/", new)

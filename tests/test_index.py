@@ -7,6 +7,7 @@ import itertools
 import os
 import random
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,6 +25,8 @@ from nearly import _kernels, textbook
 from nearly.arrays import string_array
 from nearly.errors import MissingError, NearlyError, SettingsError, SinkError, SourceError
 from nearly.index import addition, merge_policy, search
+from nearly.index.plain_question import ask_plainly
+from nearly.index.question import content_of
 from nearly.settings import TextSettings
 
 SEED = 11
@@ -342,6 +345,20 @@ def test_a_reader_sees_whole_commits(home: Home) -> None:
             reader.add({"x": "y"})
 
 
+def test_a_thread_that_asks_does_not_wait_for_one_that_writes(tmp_path: Path) -> None:
+    """A commit waits for the disk; questions of the same process go on, and see what was there."""
+    text = "a text that is asked for while another is on its way"
+    with (
+        nearly.Index.create(tmp_path / "index", {"a": text}, threshold=0.6) as index,
+        ThreadPoolExecutor(1) as other,
+    ):
+        with index.adding() as adding:
+            adding.add({"b": text})
+            assert other.submit(index.query, text).result(timeout=60) == [("a", 1.0)]
+            assert other.submit(len, index).result(timeout=60) == 1
+        assert other.submit(index.query, text).result() == [("a", 1.0), ("b", 1.0)]
+
+
 def add_and_fail(writer: nearly.Index, reader: nearly.Index) -> None:
     with writer.adding() as adding:
         adding.add({"more": "words", "and more": "other words"})
@@ -452,6 +469,60 @@ def test_a_question_in_one_go_meets_what_it_meets_band_by_band(
             assert (found, left_out) == (expected, 0)
             met_some += len(found) > 0
         assert met_some > 60
+
+
+def odd_texts() -> st.SearchStrategy[str]:
+    """Of words, some out of their normal form, in other cases and scripts, or no text at all."""
+    odd = ["Re\u0301d", "réd", "WALL", "漢字", "\u0627\u0644", "\t", "a\u0315\u0300", "\udc80", ""]
+    return st.lists(st.sampled_from(WORDS + odd), max_size=9).map(" ".join)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(odd_texts().filter(lambda text: "\udc80" not in text), max_size=30),
+    st.lists(odd_texts(), min_size=1, max_size=8),
+    st.sampled_from(
+        [
+            {},
+            {"unit": "word", "k": 2, "stop_words": ("red",)},
+            {"raw": True},
+            {"form": "none", "accents": "drop", "scheme": "independent"},
+            {"punctuation": "drop", "ignore": ("paint brush wall",)},
+        ]
+    ),
+    st.integers(1, 20),
+)
+def test_one_call_answers_as_many_steps_do(
+    held: list[str], asked: list[str], how: dict[str, Any], most: int
+) -> None:
+    """`most`: in small buckets some are crowded, and the kernel leaves them to others."""
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory(dir=MEMORY) as folder:
+        patch.setattr(search, "MOST_MEMBERS", most)
+        place = Path(folder) / "index"
+        with nearly.Index.create(place, **(SURE | {"threshold": 0.5} | how)) as index:
+            index.add({f"d{i}": text for i, text in enumerate(held)})
+            index.add({"x": "red"})
+            index.remove([f"d{i}" for i in range(0, len(held), 5)])
+            view, asking = index._store.view(), index._store.making.asking
+            assert asking.asker is not None
+            for text in [*asked, *held]:
+                found = ask_plainly(asking, view, text, None)
+                if found is None:
+                    continue
+                slowly = search.ask(asking, view.near, content_of(view.making, text), None)
+                assert found == slowly
+                assert (found.compared, found.left_out) == (slowly.compared, slowly.left_out)
+
+
+def test_plain_questions_are_answered_in_one_call(tmp_path: Path) -> None:
+    texts = near_copies(60)
+    with nearly.Index.create(tmp_path / "index", texts, threshold=0.6, k=5, seed=SEED) as index:
+        view, asking = index._store.view(), index._store.making.asking
+        answers = [ask_plainly(asking, view, text, None) for text in texts.values()]
+        assert all(answers)
+        assert ask_plainly(asking, view, texts["n0"], 1) == answers[0][:1]
+        for other in ("e\u0301" * 20, "\udc80", b"bytes", "x" * 2**20):
+            assert ask_plainly(asking, view, other, None) is None
 
 
 WORDS_OF_64_BITS = st.sampled_from([0, 1, 2**40, 2**63, 2**64 - 1]) | st.integers(0, 2**64 - 1)

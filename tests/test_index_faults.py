@@ -3,11 +3,14 @@
 import errno
 import os
 import random
+import select
 import shutil
 import signal
 import sqlite3
 import time
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -294,11 +297,43 @@ def work_until_killed(path: Path, acknowledged: int, seed: int) -> None:
                 index.compact()
 
 
+STAYS = "a text that is there from the beginning, and is never removed"
+
+
+@contextmanager
+def reader_that_goes_on(path: Path) -> Iterator[None]:
+    """Another process asks again and again, whatever writers do; what it asks has one answer."""
+    told, telling = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(telling)
+        try:
+            with nearly.Index.open(path, read_only=True) as reader:
+                while not select.select([told], [], [], 0.005)[0]:
+                    assert ("stays", 1.0) in reader.query(STAYS)
+                    assert reader.text("stays") == STAYS
+                    assert len(reader) > 0
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    os.close(told)
+    try:
+        yield
+    finally:
+        os.close(telling)
+        assert os.waitpid(child, 0)[1] == 0, "the reader did not go on"
+
+
 def check_kills(place: Path, kills: int) -> None:
-    path = place / "index"
-    nearly.Index.create(path, **MADE).close()
+    nearly.Index.create(place / "index", {"stays": STAYS}, **MADE).close()
+    with reader_that_goes_on(place / "index"):
+        check_killed(place / "index", kills)
+
+
+def check_killed(path: Path, kills: int) -> None:
     chance = random.Random(7)
-    expected: set[str] = set()
+    expected = {"stays"}
     for number in range(kills):
         reading, writing = os.pipe()
         child = os.fork()
@@ -371,7 +406,7 @@ def test_another_version_is_refused(made: Path) -> None:
 
 
 def test_another_signature_is_refused(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "SIGNATURE", 2)
+    monkeypatch.setattr(making, "SIGNATURE_VERSION", 99)
     with pytest.raises(UnreadableError, match="signs documents otherwise"):
         nearly.Index.open(made)
 

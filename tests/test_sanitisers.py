@@ -18,8 +18,8 @@ pytestmark = pytest.mark.slow
 
 #: Two units that take about as long to compile. Each part by itself would read the same headers.
 UNITS = (
-    ("signing", "candidates", "joins", "weights"),
-    ("exercise", "passages", "normalisation", "edits", "vectors", "segment", "wanted"),
+    ("signing", "candidates", "joins", "weights", "wanted"),
+    ("exercise", "passages", "normalisation", "edits", "vectors", "segment", "questions"),
 )
 SANITISE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DNEARLY_PLAIN"]
 #: Lines are enough to say where a sanitiser stopped.

@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "names.hpp"
 #include "normal_form.hpp"
 #include "normalise.hpp"
 
@@ -17,21 +18,6 @@ namespace nearly::normalise {
 
 using Offsets = Column<std::int64_t>;
 using Text = Column<Byte>;
-
-static Space space_named(std::string_view name) {
-    if (name == "keep") return Space::keep;
-    if (name == "collapse") return Space::collapse;
-    if (name == "drop") return Space::drop;
-    throw nb::value_error("space must be keep, collapse or drop");
-}
-
-static std::uint16_t unsettled_in(std::string_view form) {
-    if (form == "NFC") return unicode::unsettled_nfc;
-    if (form == "NFD") return unicode::unsettled_nfd;
-    if (form == "NFKC") return unicode::unsettled_nfkc;
-    if (form == "NFKD") return unicode::unsettled_nfkd;
-    throw nb::value_error("form must be NFC, NFD, NFKC or NFKD");
-}
 
 static nb::tuple normalise_texts(const Offsets &offsets, const Text &text, const Options &options,
                                  std::string_view stop_words) {

@@ -9,19 +9,9 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "digest_order.hpp"
-#include "segment.hpp"
+#include "mapped_segment.hpp"
 
 namespace nearly {
-
-// Holds on to the memory that the segment looks at.
-struct MappedSegment {
-    Column<std::uint8_t> data;
-    Column<std::uint64_t> sums;
-    Segment segment;
-
-    MappedSegment(Column<std::uint8_t> data, Column<std::uint64_t> sums, const SegmentLayout &layout)
-        : data(data), sums(sums), segment(span_of(data), span_of(sums), layout) {}
-};
 
 static auto sums_of_pages(const Column<std::uint8_t> &data) {
     std::vector<std::uint64_t> sums(count_pages(data.size()));
@@ -130,18 +120,9 @@ static auto owners_for_python(const MappedSegment &mapped, const Matrix<std::uin
     return std::tuple(give(std::move(found.places)), give(std::move(found.documents)), give(std::move(found.numbers)));
 }
 
-// The bytes between two offsets each, both of columns of the file.
-static nb::list pieces_for_python(const MappedSegment &mapped, std::size_t offsets, std::size_t data,
-                                  const Column<std::uint32_t> &places) {
-    const Pages &pages = mapped.segment.pages();
+static nb::list ids_for_python(const MappedSegment &mapped, const Column<std::uint32_t> &documents) {
     nb::list found;
-    for (const std::uint32_t place : span_of(places)) {
-        const Run<std::int64_t> ends(pages, offsets + place * sizeof(std::int64_t), 2);
-        const std::int64_t start = ends[0], end = ends[1];
-        if (start < 0 || start > end || static_cast<std::size_t>(end) > pages.data().size() - data) throw Damaged(0);
-        pages.check(data + start, data + end);
-        found.append(nb::bytes(pages.data().data() + data + start, static_cast<std::size_t>(end - start)));
-    }
+    for (const std::uint32_t document : span_of(documents)) found.append(id_of(mapped.segment, document));
     return found;
 }
 
@@ -167,14 +148,15 @@ void bind_segment(nb::module_ &m) {
                          std::size_t contents, std::size_t keyed, std::size_t documents, std::size_t bands,
                          std::size_t width, std::size_t buckets, std::size_t sketches,
                          std::size_t content_high, std::size_t content_low, std::size_t id_high, std::size_t id_low,
-                         std::size_t starts, std::size_t numbers) {
+                         std::size_t starts, std::size_t numbers, std::size_t texts, std::size_t ids,
+                         std::size_t id_bytes) {
         new (self) MappedSegment(data, sums, {contents, keyed, documents, bands, width, buckets, sketches, content_high,
-                                              content_low, id_high, id_low, starts, numbers});
+                                              content_low, id_high, id_low, starts, numbers, texts, ids, id_bytes});
     };
     nb::class_<MappedSegment>(m, "MappedSegment")
         .def("__init__", make, "data"_a, "sums"_a, "contents"_a, "keyed"_a, "documents"_a, "bands"_a, "width"_a,
              "buckets"_a, "sketches"_a, "content_high"_a, "content_low"_a, "id_high"_a, "id_low"_a,
-             "starts"_a, "numbers"_a)
+             "starts"_a, "numbers"_a, "texts"_a, "ids"_a, "id_bytes"_a)
         .def("check", [](const MappedSegment &mapped, std::size_t start, std::size_t end) {
             mapped.segment.pages().check(start, end);
         }, "start"_a, "end"_a)
@@ -200,7 +182,7 @@ void bind_segment(nb::module_ &m) {
         .def("agreeing", &agreeing_for_python, "keys"_a, "sketches"_a, "most"_a, "dead"_a, "bits"_a,
              "most_different"_a)
         .def("owners", &owners_for_python, "digests"_a, "dead"_a)
-        .def("pieces", &pieces_for_python, "offsets"_a, "data"_a, "places"_a)
+        .def("ids", &ids_for_python, "documents"_a)
         .def("find", &found_for_python, "digests"_a, "among_ids"_a);
 }
 

@@ -16,6 +16,7 @@
 #include "clusters.hpp"
 #include "items.hpp"
 #include "jaccard.hpp"
+#include "names.hpp"
 #include "routes.hpp"
 #include "signatures.hpp"
 #include "signing.hpp"
@@ -26,11 +27,6 @@ namespace nearly {
 using Offsets = Column<std::int64_t>;
 using Bytes = Column<std::uint8_t>;
 using Release = nb::gil_scoped_release;
-
-static Shingling shingling_of(std::string_view unit, std::size_t k, std::uint64_t seed, const HashIndex *dropped) {
-    if (k == 0) throw std::invalid_argument("k must be at least 1");
-    return {unit == "word" ? Unit::word : Unit::character, k, seed, dropped};
-}
 
 static std::uint32_t capped(std::size_t size) {
     return static_cast<std::uint32_t>(std::min<std::size_t>(size, std::numeric_limits<std::uint32_t>::max()));
@@ -390,4 +386,5 @@ NB_MODULE(_kernels, m) {
     nearly::bind_wanted(m);
     nearly::bind_weights(m);
     nearly::bind_segment(m);
+    nearly::bind_question(m);
 }

@@ -15,6 +15,7 @@ void bind_normalise(nanobind::module_ &m);
 void bind_overlaps(nanobind::module_ &m);
 void bind_pairs(nanobind::module_ &m);
 void bind_passages(nanobind::module_ &m);
+void bind_question(nanobind::module_ &m);
 void bind_samples(nanobind::module_ &m);
 void bind_segment(nanobind::module_ &m);
 void bind_sides(nanobind::module_ &m);

@@ -47,10 +47,7 @@ class Pages {
     std::span<const std::uint8_t> data() const { return data_; }
 
     void check_page(std::size_t page) const {
-        const std::uint64_t bit = 1ull << (page & 63);
-        if (is_sound_[page >> 6].load(std::memory_order_relaxed) & bit) return;
-        if (page_sum(data_, page) != sums_[page]) throw Damaged(page);
-        is_sound_[page >> 6].fetch_or(bit, std::memory_order_relaxed);
+        if (!(is_sound_[page >> 6].load(std::memory_order_relaxed) >> (page & 63) & 1)) look_at(page);
     }
 
     void check(std::size_t start, std::size_t end) const {
@@ -73,6 +70,12 @@ class Pages {
     std::span<const std::uint8_t> data_;
     std::span<const std::uint64_t> sums_;
     mutable std::vector<std::atomic<std::uint64_t>> is_sound_;
+
+    // Apart, so that a page that is known to be sound costs next to nothing.
+    [[gnu::noinline]] void look_at(std::size_t page) const {
+        if (page_sum(data_, page) != sums_[page]) throw Damaged(page);
+        is_sound_[page >> 6].fetch_or(1ull << (page & 63), std::memory_order_relaxed);
+    }
 };
 
 // Numbers that lie in checked pages. A run begins where its numbers are aligned, so none lies in two pages.
@@ -85,6 +88,8 @@ template <typename T> class Run {
     }
 
     std::size_t size() const { return count_; }
+    std::size_t start() const { return start_; }
+    void prefetch(std::size_t i) const { __builtin_prefetch(pages_->data().data() + start_ + i * sizeof(T)); }
     Run part(std::size_t from, std::size_t count) const { return {*pages_, start_ + from * sizeof(T), count}; }
 
     T operator[](std::size_t i) const {
@@ -104,28 +109,85 @@ template <typename T> class Run {
     std::size_t start_, count_;
 };
 
-// The first place of a sorted run whose number is not below `value`. Hashes are spread evenly, so the
-// place is guessed first, and bracketed from there in steps that double.
-template <typename T> std::size_t first_not_below(const Run<T> &run, T value) {
-    std::size_t low = 0, high = run.size(), step = 8;
-    if (high == 0) return 0;
-    const auto guess = static_cast<std::size_t>(static_cast<unsigned __int128>(value) * high >> 8 * sizeof(T));
-    if (run[guess] < value) {
-        for (low = guess + 1; low + step < high && run[low + step] < value; step *= 2) low += step + 1;
-        high = std::min(high, low + step);
-    } else {
-        for (high = guess; high > step && run[high - step] >= value; step *= 2) high -= step;
-        low = high > step ? high - step + 1 : 0;
+// The first place of numbers in order that is not below `value`, without a branch that is hard to predict.
+template <typename T> std::size_t first_not_below(std::span<const T> numbers, T value) {
+    const T *base = numbers.data();
+    std::size_t length = numbers.size();
+    if (length == 0) return 0;
+    while (length > 1) {
+        const std::size_t half = length / 2;
+        base += half * (base[half - 1] < value);
+        length -= half;
     }
-    while (low < high) {
-        const std::size_t middle = low + (high - low) / 2;
-        if (run[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return static_cast<std::size_t>(base - numbers.data()) + (*base < value);
 }
+
+// A sorted run of hashes. They are spread evenly, so the place of one is guessed, and mostly it is in the page of the
+// guess or next to it: pages that are not in memory are dear.
+template <typename T> class SortedRun {
+  public:
+    SortedRun(const Run<T> &run) : run_(run), before_(run.start() % PAGE / sizeof(T)) {}
+
+    // The first place whose number is not below `value`.
+    std::size_t first_not_below(T value) const {
+        if (run_.size() == 0) return 0;
+        std::size_t low = page_of(guess(value));
+        if (run_[begin(low)] < value) {
+            if (run_[end(low) - 1] < value) low = search_up(low, value);
+        } else {
+            if (low == 0 || (low = search_down(low, value)) == NONE_BEFORE) return 0;
+        }
+        const std::size_t from = begin(low);
+        return from + nearly::first_not_below(run_.checked(from, end(low) - from), value);
+    }
+
+    // Asks the processor for what a search would look at first.
+    void prefetch(T value) const {
+        if (run_.size() == 0) return;
+        const std::size_t page = page_of(guess(value));
+        run_.prefetch(begin(page));
+        run_.prefetch((begin(page) + end(page)) / 2);
+        run_.prefetch(end(page) - 1);
+    }
+
+  private:
+    static constexpr std::size_t IN_PAGE = PAGE / sizeof(T);
+    static constexpr std::size_t NONE_BEFORE = std::numeric_limits<std::size_t>::max();
+    Run<T> run_;
+    std::size_t before_;  // numbers that lie before it in its first page
+
+    std::size_t guess(T value) const {
+        return static_cast<std::size_t>(static_cast<unsigned __int128>(value) * run_.size() >> 8 * sizeof(T));
+    }
+    std::size_t pages() const { return page_of(run_.size() - 1) + 1; }
+    std::size_t page_of(std::size_t i) const { return (i + before_) / IN_PAGE; }
+    std::size_t begin(std::size_t page) const { return page == 0 ? 0 : page * IN_PAGE - before_; }
+    std::size_t end(std::size_t page) const { return std::min((page + 1) * IN_PAGE - before_, run_.size()); }
+
+    // The last page that begins below `value`: from one that does, and from one that does not, in steps that double.
+    std::size_t search_up(std::size_t low, T value) const {
+        std::size_t step = 1;
+        for (; low + step < pages() && run_[begin(low + step)] < value; step *= 2) low += step;
+        return search_between(low, std::min(low + step, pages()), value);
+    }
+
+    std::size_t search_down(std::size_t high, T value) const {
+        for (std::size_t step = 1; high > 0; step *= 2) {
+            const std::size_t low = high > step ? high - step : 0;
+            if (run_[begin(low)] < value) return search_between(low, high, value);
+            high = low;
+        }
+        return NONE_BEFORE;
+    }
+
+    std::size_t search_between(std::size_t low, std::size_t high, T value) const {
+        while (high - low > 1) {
+            const std::size_t middle = low + (high - low) / 2;
+            (run_[begin(middle)] < value ? low : high) = middle;
+        }
+        return low;
+    }
+};
 
 // Keys in order, each in the upper half of a word with its owner in the lower; owners of one key keep their order.
 inline std::vector<std::uint64_t> sort_by_key(std::span<const std::uint32_t> keys,
@@ -168,7 +230,7 @@ struct Digests {
     std::size_t size() const { return high.size(); }
 
     template <class Receive> void each_equal(Content sought, Receive &&receive) const {
-        for (std::size_t at = first_not_below(high, sought.high); at < size() && high[at] == sought.high; ++at)
+        for (std::size_t at = SortedRun(high).first_not_below(sought.high); at < size() && high[at] == sought.high; ++at)
             if (low[at] == sought.low) receive(at);
     }
 };
@@ -177,6 +239,8 @@ struct Digests {
 struct SegmentLayout {
     std::size_t contents, keyed, documents, bands, width;
     std::size_t buckets, sketches, content_high, content_low, id_high, id_low, starts, numbers;
+    std::size_t texts = 0;               // of each content
+    std::size_t ids = 0, id_bytes = 0;   // numbers; or, where there are bytes, between which of them each id lies
 };
 
 struct Questions {
@@ -218,6 +282,24 @@ class Segment {
     std::size_t width() const { return layout_.width; }
     std::size_t bands() const { return layout_.bands; }
     std::size_t contents() const { return layout_.contents; }
+    bool has_numbers() const { return layout_.id_bytes == 0; }
+
+    // The place of a content's text.
+    std::uint32_t text_of(std::uint32_t content) const {
+        return Run<std::uint32_t>(pages_, layout_.texts, layout_.contents)[content];
+    }
+
+    std::int64_t id_number(std::uint32_t document) const {
+        return Run<std::int64_t>(pages_, layout_.ids, layout_.documents)[document];
+    }
+
+    std::span<const std::uint8_t> id_bytes(std::uint32_t document) const {
+        const Run<std::int64_t> ends(pages_, layout_.ids, layout_.documents + 1);
+        const std::int64_t start = ends[document], end = ends[document + 1];
+        const std::size_t room = pages_.data().size() - layout_.id_bytes;
+        if (start < 0 || start > end || static_cast<std::size_t>(end) > room) throw Damaged(0);
+        return Run<std::uint8_t>(pages_, layout_.id_bytes, room).checked(start, end - start);
+    }
 
     // Where each question meets what is not dead; of a bucket at most the first `most`, 0 for all.
     Met meet(const Questions &asked, std::size_t from_band, std::size_t to_band, std::size_t most,
@@ -225,6 +307,8 @@ class Segment {
         Met found;
         std::vector<std::uint32_t> keys(asked.count), numbers(asked.count);
         std::iota(numbers.begin(), numbers.end(), 0);
+        if (asked.count == 1)
+            for (std::size_t band = from_band; band < to_band; ++band) SortedRun(keys_of(band)).prefetch(asked.keys[band]);
         Stop stop;
         for (std::size_t band = from_band; band < to_band; ++band) {
             stop.check(64 * asked.count);
@@ -319,19 +403,22 @@ class Segment {
         return i / 8 < bits.size() && bits[i / 8] >> (i & 7) & 1;
     }
 
+    Run<std::uint32_t> keys_of(std::size_t band) const {
+        return buckets_.part(2 * band * layout_.keyed, layout_.keyed);
+    }
+
     void meet_bucket(std::uint64_t question, std::uint32_t key, std::size_t band, std::size_t most,
                      std::span<const std::uint8_t> dead, Met &found) const {
-        const std::size_t keyed = layout_.keyed;
-        const Run<std::uint32_t> keys = buckets_.part(2 * band * keyed, keyed);
-        const Run<std::uint32_t> owners = buckets_.part((2 * band + 1) * keyed, keyed);
-        std::size_t at = first_not_below(keys, key), taken = 0;
+        const Run<std::uint32_t> keys = keys_of(band);
+        const Run<std::uint32_t> owners = buckets_.part((2 * band + 1) * layout_.keyed, layout_.keyed);
+        std::size_t at = SortedRun(keys).first_not_below(key), taken = 0;
         for (; at < keys.size() && keys[at] == key; ++at) {
             const std::uint32_t owner = owners[at];
             if (owner >= layout_.contents) throw Damaged(0);
             if (is_in(dead, owner)) continue;
             if (most != 0 && taken++ == most) {
                 const bool is_last = key == std::numeric_limits<std::uint32_t>::max();
-                found.left_out += (is_last ? keys.size() : first_not_below(keys, key + 1)) - at;
+                found.left_out += (is_last ? keys.size() : SortedRun(keys).first_not_below(key + 1)) - at;
                 return;
             }
             found.pairs.push_back(question << 32 | owner);

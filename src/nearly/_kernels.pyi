@@ -1,5 +1,7 @@
 """The compiled loops; src/kernels/bindings.cpp."""
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -426,6 +428,9 @@ class MappedSegment:
         id_low: int,
         starts: int,
         numbers: int,
+        texts: int,
+        ids: int,
+        id_bytes: int,
     ) -> None: ...
     def check(self, start: int, end: int) -> None: ...
     def check_places(self, start: int, width: int, places: Offsets) -> None: ...
@@ -438,5 +443,38 @@ class MappedSegment:
         self, keys: U32, sketches: U64, most: int, dead: Bytes, bits: int, most_different: int
     ) -> tuple[U32, U64, int, int]: ...
     def owners(self, digests: U64, dead: Bytes) -> tuple[U32, U32, U64]: ...
-    def pieces(self, offsets: int, data: int, places: U32) -> list[bytes]: ...
+    def ids(self, documents: U32) -> list[int] | list[str]: ...
     def find(self, digests: U64, among_ids: bool) -> U64: ...
+
+class ShownSegments:
+    def __init__(self) -> None: ...
+    def add(self, segment: MappedSegment, dead_contents: Bytes, dead_documents: Bytes) -> None: ...
+
+class TextAsker:
+    def __init__(
+        self,
+        *,
+        raw: bool,
+        fold_case: bool,
+        drop_accents: bool,
+        drop_digits: bool,
+        drop_punctuation: bool,
+        keep_mentions: bool,
+        space: str,
+        stop_words: str,
+        form: str,
+        unit: str,
+        k: int,
+        seed: int,
+        scheme: str,
+        bands: int,
+        rows: int,
+        dropped: HashIndex | None,
+        numerator: int,
+        denominator: int,
+        most: int,
+        most_different: int,
+    ) -> None: ...
+    def ask(
+        self, segments: ShownSegments, text: str, read: Callable[[int, int], Bytes]
+    ) -> tuple[list[tuple[int | str, float]], int] | None: ...

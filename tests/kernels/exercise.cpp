@@ -87,6 +87,7 @@ static std::uint64_t exercise_numbers(std::uint64_t seed, std::size_t rounds) {
     for (std::size_t i = 0; i < rounds; ++i) {
         digest = digest * 31 + exercise_vectors(random, i % 2);
         digest = digest * 31 + exercise_segment(random);
+        digest = digest * 31 + exercise_question(random);
     }
     return digest;
 }

@@ -52,3 +52,4 @@ std::uint64_t exercise_passages(const nearly::Texts &texts, bool words, bool fol
 std::uint64_t exercise_edits(const nearly::Texts &texts, std::uint32_t edits, std::uint32_t rate);
 std::uint64_t exercise_vectors(std::mt19937_64 &random, bool any_bits);
 std::uint64_t exercise_segment(std::mt19937_64 &random);
+std::uint64_t exercise_question(std::mt19937_64 &random);

@@ -1,6 +1,7 @@
 // Segments of an index.
 #include "exercise.hpp"
 
+#include "question.hpp"
 #include "segment.hpp"
 
 using namespace nearly;
@@ -61,6 +62,13 @@ std::uint64_t exercise_segment(std::mt19937_64 &random) {
                                                    static_cast<std::uint32_t>(random() % 64));
             digest = mix(digest + near.digests.size() + near.fullest + near.left_out);
             digest = mix(digest + segment.owners(sought, dead).numbers.size());
+            const Shown shown[] = {{&segment, dead, dead}, {&segment, {}, {}}};
+            Question question;
+            question.keys.assign(keys.begin(), keys.begin() + bands);
+            question.sketch.assign(asked.begin(), asked.begin() + width);
+            auto all = meet_in_all(shown, question, {100, static_cast<std::uint32_t>(random() % 64)});
+            if (all && !all->empty()) all->front().nearness = 0.5;
+            if (all) digest = mix(digest + all->size() + documents_of(shown, *all).size());
             const std::uint64_t told = std::accumulate(differ.begin(), differ.end(), met.left_out + met.pairs.size());
             digest = mix(digest + told + segment.find(sought, false).size());
         } catch (const Damaged &damaged) {

@@ -22,12 +22,14 @@ from nearly.index.directory import DiskDirectory
 from nearly.index.live import Live
 from nearly.index.making import Making, Shape
 from nearly.index.old import Old, every_document, old_side
+from nearly.index.plain_question import ask_plainly
 from nearly.index.postgres_place import PostgresPlace, is_postgres
 from nearly.index.postgres_store import PostgresStore, create_tables, open_tables
 from nearly.index.question import content_of
-from nearly.index.search import ask
+from nearly.index.search import Asking, ask
 from nearly.index.snapshot import copy_index
 from nearly.index.store import Store, open_store
+from nearly.index.view import View
 from nearly.measures.base import Measure
 from nearly.settings import Settings
 from nearly.sources import Skipped
@@ -117,7 +119,8 @@ class Index:
         All that reaches the threshold, or lies within the distance, of the index, unless another
         is given; with `k` alone, the `k` nearest of those that share a bucket with the text.
         """
-        return self.query_batch([text], k=k, threshold=threshold, within=within)[0]
+        asking = self._asking(k, threshold, within)
+        return _answer(asking, self._store.view(), text, k)
 
     def query_batch(
         self,
@@ -128,14 +131,15 @@ class Index:
         within: float | None = None,
     ) -> list[Answer]:
         """The same for several texts, all asked of the same commit."""
+        asking, view = self._asking(k, threshold, within), self._store.view()
+        return [_answer(asking, view, text, k) for text in texts]
+
+    def _asking(self, k: int | None, threshold: float | None, within: float | None) -> Asking:
         if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
             raise SettingsError(f"k is {k!r}; give the number of documents to find, from 1 on")
         making = self._store.making
         is_usual = threshold is None and within is None and k is None
-        at = {"threshold": threshold, "within": within}
-        asking = making.asking if is_usual else making.asking_at(**at)
-        view = self._store.view()
-        return [ask(asking, view.near, content_of(making, text), k) for text in texts]
+        return making.asking if is_usual else making.asking_at(threshold=threshold, within=within)
 
     def text(self, id: Id) -> str:  # noqa: A002
         """The text of a document, as it was added; KeyError where there is none of this id."""
@@ -348,6 +352,11 @@ class Index:
 
     def _of_id(self, id: Id) -> Sequence[Live]:  # noqa: A002
         return self._store.view().of_ids(self._store.id_digests([id]))
+
+
+def _answer(asking: Asking, view: View, text: Any, k: int | None) -> Answer:
+    found = ask_plainly(asking, view, text, k)
+    return ask(asking, view.near, content_of(view.making, text), k) if found is None else found
 
 
 def _find(lives: Sequence[Live], digests: npt.NDArray[np.uint64]) -> tuple[Live, int] | None:

@@ -16,14 +16,12 @@ from nearly.index.posting import Poster
 from nearly.index.search import Asking
 from nearly.measures.base import Measure
 from nearly.measures.choice import check_settings, choose_measure
+from nearly.measures.shingle import SIGNATURE_VERSION
 from nearly.pipeline import choose_banding
 from nearly.settings import Settings, TextSettings
 from nearly.tuning.banding import Banding, explicit
 
 __all__ = ["SETTINGS", "Making", "Shape"]
-
-#: The version of the signature, docs/signatures.md. Others make other keys of the same document.
-SIGNATURE: Final = 1
 
 #: Names of the settings that `create` takes.
 SETTINGS: Final = (
@@ -197,7 +195,7 @@ class Making:
             "bands": self.banding.bands,
             "rows": self.banding.rows,
             "agreement": self.banding.agreement,
-            "signature": SIGNATURE,
+            "signature": SIGNATURE_VERSION,
             "fingerprint": self.fingerprint,
         }
 
@@ -206,7 +204,10 @@ class Making:
         """Differs wherever the keys of a document may."""
         banding = [self.banding.bands, self.banding.rows]
         return fingerprint(
-            measure=self.measure.facts(), banding=banding, signature=SIGNATURE, texts=self.texts
+            measure=self.measure.facts(),
+            banding=banding,
+            signature=SIGNATURE_VERSION,
+            texts=self.texts,
         )
 
     @classmethod

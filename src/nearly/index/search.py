@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearly import _kernels
 from nearly.arrays import spans
 from nearly.index.answer import Answer, Id
 from nearly.index.content import Keeping
@@ -85,6 +86,13 @@ class Asking:
         """Positions in which sketches may differ."""
         whatever = self.banding.sketched
         return whatever if self.threshold is None else whatever - self.banding.agreement
+
+    @cached_property
+    def asker(self) -> _kernels.TextAsker | None:
+        """What answers a plain question about a text in one call, where there is such a thing."""
+        if self.threshold is None or self.poster is not None or self.keeping.as_sets:
+            return None
+        return self.measure.asker(self.banding, self.threshold, MOST_MEMBERS, self.most_different)
 
     def is_near(self, nearness: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Which reach the threshold; where there is none, which have anything in common."""

@@ -46,8 +46,9 @@ class Segment:
         self._type = pa.large_string() if is_text else pa.large_binary()
         self._width = opened.columns["sketches"][1] // max(1, written.contents)
         digests = ("content_high", "content_low", "id_high", "id_low")
-        columns = ("buckets", "sketches", *digests, "starts", "numbers")
-        self._mapped = _kernels.MappedSegment(
+        columns = ("buckets", "sketches", *digests, "starts", "numbers", "texts")
+        has_numbers = "id_numbers" in opened.columns
+        self.mapped = _kernels.MappedSegment(
             opened.data,
             opened.sums,
             contents=written.contents,
@@ -55,6 +56,8 @@ class Segment:
             documents=written.documents,
             bands=self.bands,
             width=self._width,
+            ids=opened.place("id_numbers" if has_numbers else "id_offsets"),
+            id_bytes=0 if has_numbers else opened.place("id_bytes"),
             **{name: opened.place(name) for name in columns},
         )
         self._views = {name: opened.view(name) for name in opened.columns}
@@ -70,32 +73,32 @@ class Segment:
     ) -> tuple[U64, U32, int]:
         """Which question shares a bucket with which content, in which band; see the kernel."""
         with self._told:
-            return self._mapped.meet(keys, *bands, most, gone)
+            return self.mapped.meet(keys, *bands, most, gone)
 
     def differences(self, pairs: U64, sketches: U64, bits: int) -> U32:
         """In how many positions the sketches of a question and a content differ."""
         with self._told:
-            return self._mapped.differences(pairs, sketches, bits)
+            return self.mapped.differences(pairs, sketches, bits)
 
     def agreeing(
         self, signed: Signed, most: int, gone: npt.NDArray[np.uint8], bits: int, most_different: int
     ) -> tuple[U32, U64, int, int]:
         """What one question meets and agrees with, and their digests; see the kernel."""
         with self._told:
-            return self._mapped.agreeing(
+            return self.mapped.agreeing(
                 signed.keys, signed.sketches, most, gone, bits, most_different
             )
 
     def find_contents(self, digests: U64) -> tuple[U32, U32]:
         """Which of these digests are those of which contents."""
         with self._told:
-            pairs = self._mapped.find(digests, False)
+            pairs = self.mapped.find(digests, False)
         return (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
 
     def find_ids(self, digests: U64) -> tuple[U32, U32]:
         """Which of these digests are those of the ids of which documents."""
         with self._told:
-            pairs = self._mapped.find(digests, True)
+            pairs = self.mapped.find(digests, True)
         places = pairs.astype(np.uint32)
         return (pairs >> np.uint64(32)).astype(np.uint32), self.take("id_of", places)
 
@@ -114,7 +117,7 @@ class Segment:
     def owners(self, digests: U64, gone: npt.NDArray[np.uint8]) -> tuple[U32, U32, U64]:
         """Documents that have these contents: places in `digests`, documents, their numbers."""
         with self._told:
-            return self._mapped.owners(digests, gone)
+            return self.mapped.owners(digests, gone)
 
     def content_of(self, documents: Numbers) -> U32:
         """The content that each of these documents has."""
@@ -123,13 +126,8 @@ class Segment:
 
     def ids(self, documents: Numbers) -> list[Any]:
         """The ids of some documents."""
-        if "id_numbers" in self._views:
-            ids: list[Any] = self.take("id_numbers", documents).tolist()
-            return ids
-        places = self._opened.place("id_offsets"), self._opened.place("id_bytes")
         with self._told:
-            pieces = self._mapped.pieces(*places, np.asarray(documents, np.uint32))
-        return [piece.decode() for piece in pieces]
+            return self.mapped.ids(np.asarray(documents, np.uint32))
 
     def id_column(self) -> pa.Array:
         """All ids, by document."""
@@ -151,6 +149,13 @@ class Segment:
         np.cumsum([len(piece) for piece in pieces], out=ends[1:])
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(pieces))]
         return pa.Array.from_buffers(self._type, len(pieces), buffers)
+
+    def text_at(self, place: int) -> npt.NDArray[np.uint8]:
+        """The bytes of the content whose text lies at a place."""
+        block = int(self._block_firsts.searchsorted(place, side="right")) - 1
+        data, offsets = self._block(block)
+        start = place - int(self._block_firsts[block])
+        return data[offsets[start] : offsets[start + 1]]
 
     def _gathered(self, data: npt.NDArray[np.uint8], starts: Numbers, ends: Numbers) -> pa.Array:
         offsets = np.zeros(len(starts) + 1, np.int64)
@@ -192,7 +197,7 @@ class Segment:
         view = self._views[name]
         place, width = self._opened.place(name), view.itemsize
         with self._told:
-            self._mapped.check(place + start * width, place + end * width)
+            self.mapped.check(place + start * width, place + end * width)
         return view[start:end]
 
     def take(self, name: str, places: Numbers) -> Numbers:
@@ -202,7 +207,7 @@ class Segment:
             return self.column(name)[places]
         start, width = self._opened.place(name), view.itemsize
         with self._told:
-            self._mapped.check_places(start, width, np.asarray(places, np.int64))
+            self.mapped.check_places(start, width, np.asarray(places, np.int64))
         return view[places]
 
     def sketches(self) -> U64:
@@ -231,7 +236,7 @@ class Segment:
 
     def damaged_pages(self) -> int:
         """How many pages are not as they were written, now."""
-        return len(self._mapped.damaged())
+        return len(self.mapped.damaged())
 
 
 class _Told:

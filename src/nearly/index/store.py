@@ -63,6 +63,7 @@ class Store:
         self.lock = RLock()
         self.state = State()
         self._lives: tuple[Live, ...] = ()
+        self._view = SegmentView(self.making, self.state, self._lives)
         self._fresh: dict[int, Segment] = {}  # written, and perhaps never committed
         self._version = -1
         self._pool: ThreadPoolExecutor | None = None
@@ -81,17 +82,15 @@ class Store:
 
     def lives(self) -> tuple[Live, ...]:
         """What the last commit left: the writer's own, or that of another process."""
+        return self.view().lives
+
+    def view(self) -> SegmentView:
+        """The same, for questions; a thread that asks does not wait for one that writes."""
         if self.read_only:
             with self.lock:
                 if self.catalogue.version() != self._version:
                     self._load()
-        return self._lives
-
-    def view(self) -> SegmentView:
-        """The same, for questions."""
-        with self.lock:
-            lives = self.lives()
-            return SegmentView(self.making, self.state, lives)
+        return self._view
 
     @property
     def place(self) -> str | None:
@@ -154,6 +153,7 @@ class Store:
         if state.pending:
             lives.append(live_of(list(state.pending.values()), self.making, state, lives))
         self.state, self._lives = state, tuple(lives)
+        self._view = SegmentView(self.making, self.state, self._lives)
 
     def _open(self, written: Written, directory: Directory | None = None) -> Segment:
         is_text = self.making.keeping.is_text

@@ -6,11 +6,13 @@ to every question; a store in a database fetches what a question may be about, a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from nearly import _kernels
 from nearly.index.catalogue import State
 from nearly.index.live import Live
 from nearly.index.making import Making
@@ -68,6 +70,18 @@ class SegmentView:
     def near(self, signed: Signed, most: int) -> Sequence[Live]:  # noqa: ARG002
         """See `View`."""
         return self.lives
+
+    @cached_property
+    def shown(self) -> _kernels.ShownSegments:
+        """The same for a kernel that asks all of them in one call."""
+        shown = _kernels.ShownSegments()
+        for live in self.lives:
+            shown.add(live.segment.mapped, live.contents.bits, live.documents.bits)
+        return shown
+
+    def text_at(self, segment: int, place: int) -> npt.NDArray[np.uint8]:
+        """The bytes of a text, by the place of its segment and its own."""
+        return self.lives[segment].segment.text_at(place)
 
     def of_contents(self, digests: Digests) -> Sequence[Live]:  # noqa: ARG002
         """See `View`."""

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearly import _kernels
 from nearly.errors import SettingsError
 from nearly.frozen import dataclass
 from nearly.measures.exhaustive import ExhaustiveIndex, join_exhaustively
@@ -125,6 +126,20 @@ class Measure(ABC):
     def sign(self, contents: pa.Array, banding: Banding) -> Signed:
         """The same, with the keys of each band and sketches."""
         raise NotImplementedError(f"{self.name} has no hash functions")
+
+    def asker(
+        self,
+        banding: Banding,  # noqa: ARG002
+        threshold: Fraction,  # noqa: ARG002
+        most: int,  # noqa: ARG002
+        most_different: int,  # noqa: ARG002
+    ) -> _kernels.TextAsker | None:
+        """What answers one question about a text in one call; None where nothing does.
+
+        Of a bucket at most `most` members are looked at, and sketches may differ in
+        `most_different` positions.
+        """
+        return None
 
     def prober(
         self,

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from nearly.arrays import count_characters, spans, take_strings
 from nearly.frozen import dataclass
 from nearly.measures.base import Signed, Suspects, Weighed, exact_ratio
 from nearly.measures.dropped import Hashes, digest, dropped_shingles, from_bytes, to_bytes
-from nearly.measures.normalisation import normalise
+from nearly.measures.normalisation import normalise, steps
 from nearly.measures.set_measure import SetMeasure
 from nearly.measures.shingle import ShingleSets, auto_k, shingle_bags, shingle_sets
 from nearly.settings import Scheme, Settings, TextSettings
@@ -101,6 +102,29 @@ class Jaccard(SetMeasure):
             is_ignored=self._is_ignored(normal, sizes),
             keys=keys,
             sketches=sketches,
+        )
+
+    def asker(
+        self, banding: Banding, threshold: Fraction, most: int, most_different: int
+    ) -> _kernels.TextAsker | None:
+        """Of sets, by what they have together; others are compared otherwise."""
+        if self.bag or self.of_smaller:
+            return None
+        return _kernels.TextAsker(
+            raw=self.text.raw,
+            form=self.text.form,
+            unit=self.text.unit,
+            k=self.text.whole_k,
+            seed=self.seed,
+            scheme=self.scheme,
+            bands=banding.bands,
+            rows=banding.rows,
+            dropped=self._dropped,
+            numerator=threshold.numerator,
+            denominator=threshold.denominator,
+            most=most,
+            most_different=most_different,
+            **steps(self.text),
         )
 
     def _measured(

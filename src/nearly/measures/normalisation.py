@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, groupby, pairwise
-from typing import Final, Literal
+from typing import Final, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from nearly import _kernels
 from nearly.arrays import spans, string_array
 from nearly.settings import TextSettings
 
-__all__ = ["normalise"]
+__all__ = ["normalise", "steps"]
 
 _NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 Bytes = npt.NDArray[np.uint8]
@@ -41,18 +41,34 @@ def normalise(texts: pa.LargeStringArray, settings: TextSettings) -> pa.LargeStr
         return texts
     if settings.form != "none":
         texts = _in_normal_form(texts, settings.form)
-    offsets, text = _kernels.normalise(
-        *spans(texts),
-        fold_case=settings.case == "fold",
-        drop_accents=settings.accents == "drop",
-        drop_digits=settings.digits == "drop",
-        drop_punctuation=settings.punctuation == "drop",
-        keep_mentions=settings.mentions == "keep",
-        words=settings.unit == "word",
-        space=settings.space,
-        stop_words=_stop_words(settings),
-    )
+    words = settings.unit == "word"
+    offsets, text = _kernels.normalise(*spans(texts), words=words, **steps(settings))
     return pa.LargeStringArray.from_buffers(len(texts), pa.py_buffer(offsets), pa.py_buffer(text))
+
+
+class Steps(TypedDict):
+    """What a kernel does with a text."""
+
+    fold_case: bool
+    drop_accents: bool
+    drop_digits: bool
+    drop_punctuation: bool
+    keep_mentions: bool
+    space: str
+    stop_words: str
+
+
+def steps(settings: TextSettings) -> Steps:
+    """As settings say."""
+    return {
+        "fold_case": settings.case == "fold",
+        "drop_accents": settings.accents == "drop",
+        "drop_digits": settings.digits == "drop",
+        "drop_punctuation": settings.punctuation == "drop",
+        "keep_mentions": settings.mentions == "keep",
+        "space": settings.space,
+        "stop_words": _stop_words(settings),
+    }
 
 
 def _in_normal_form(texts: pa.LargeStringArray, form: _NormalForm) -> pa.LargeStringArray:

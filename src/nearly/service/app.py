@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 from starlette.applications import Starlette
+from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -29,6 +30,7 @@ from nearly.service.route import ROUTES, Spot
 
 __all__ = ["make_app"]
 
+JSON: Final = (b"content-type", b"application/json")
 #: What is asked most.
 QUERY: Final = "/v1/query"
 UNEXPECTED: Final = "nobody expected this; the terminal of the service has the trace"
@@ -94,7 +96,11 @@ class _AtOnce:
 
 
 class _Endpoint:
-    """One route: who may ask, what was asked, the answer in time, counted."""
+    """One route: who may ask, what was asked, the answer in time, counted.
+
+    What Starlette has for requests and answers is not used here: for a short question it would
+    take longer than the answer.
+    """
 
     def __init__(self, spot: Spot, desk: Desk, keys: Keys, at_once: _AtOnce) -> None:
         self._spot, self._desk, self._keys, self._at_once = spot, desk, keys, at_once
@@ -106,20 +112,27 @@ class _Endpoint:
         start = time.perf_counter()
         self._at_once.count += 1
         try:
-            response = await self._answered(Request(scope, receive))
+            answer = await self._answered(scope, receive)
         except ClientDisconnect:
             return
         finally:
             self._at_once.count -= 1
-        seconds = time.perf_counter() - start
+        is_response = isinstance(answer, Response)
+        status = answer.status_code if is_response else 202 if isinstance(answer, Accepted) else 200
         spot = self._spot
-        self._desk.meter.answered(spot.method, spot.path, response.status_code, seconds)
-        await response(scope, receive, send)
+        self._desk.meter.answered(spot.method, spot.path, status, time.perf_counter() - start)
+        if is_response:
+            await answer(scope, receive, send)
+            return
+        body = self._encoder.encode(answer)
+        headers = [JSON, (b"content-length", b"%d" % len(body))]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
-    async def _answered(self, request: Request) -> Response:
+    async def _answered(self, scope: Scope, receive: Receive) -> Any:
         try:
             async with asyncio.timeout(self._desk.limits.seconds):
-                return await self._response(request)
+                return await self._answer(scope, receive)
         except ProblemError as problem:
             return refusal(problem.status, str(problem), problem.headers)
         except NearlyError as error:
@@ -130,32 +143,44 @@ class _Endpoint:
             told = f"no answer within {seconds:g} seconds; a change may still be made"
             return refusal(504, told)
 
-    async def _response(self, request: Request) -> Response:
-        check_scope(self._spot.scope, self._keys.scopes(request.headers.get("authorization")))
+    async def _answer(self, scope: Scope, receive: Receive) -> Any:
+        headers = dict(reversed(scope["headers"]))  # of those that are sent twice, the first
+        given = headers.get(b"authorization")
+        allowed = self._keys.scopes(None if given is None else given.decode("latin-1"))
+        check_scope(self._spot.scope, allowed)
         if self._spot.scope is not None and self._at_once.count > self._at_once.most:
             raise ProblemError(429, "too many requests at once; ask again later", Retry_After="1")
-        given = await self._spot.handler(self._desk, await self._asked(request))
-        if isinstance(given, Response):
-            return given
-        status = 202 if isinstance(given, Accepted) else 200
-        return Response(self._encoder.encode(given), status, media_type="application/json")
+        return await self._spot.handler(self._desk, await self._asked(scope, headers, receive))
 
-    async def _asked(self, request: Request) -> Asked:
-        name = request.scope.get("path_params", {}).get("id", "")
-        query = request.query_params if request.scope["query_string"] else {}
+    async def _asked(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Asked:
+        name = scope.get("path_params", {}).get("id", "")
+        query = QueryParams(scope["query_string"]) if scope["query_string"] else {}
         if self._decoder is None:
             return Asked(id=name, query=query)
-        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        given = headers.get(b"content-type", b"").decode("latin-1")
+        media_type = given.partition(";")[0].strip().lower()
         if media_type != "application/json":
             raise ProblemError(
                 415, f"the content type is {media_type[:100]!r}; send application/json"
             )
-        data = await request.body()
+        data = await _body(receive)
         try:
             body = self._decoder.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ProblemError(400, f"the body is not what is asked for: {error}") from None
         return Asked(id=name, query=query, body=body, size=len(data))
+
+
+async def _body(receive: Receive) -> bytes:
+    """All of it: mostly it comes in one piece."""
+    pieces: list[bytes] = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        pieces.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 async def _http_error(request: Request, error: HTTPException) -> Response:
