@@ -59,6 +59,12 @@ def json_array(folder: Path, text: str) -> Path:
     return _written(folder / "long.json", f"[{_line(text)}]")
 
 
+def deep_json(folder: Path, text: str) -> Path:
+    """A long string beside a short text, deeper in its object."""
+    row = {"id": 1, "text": "short", "more": {"pages": [text]}}
+    return _written(folder / "deep.json", json.dumps([row]))
+
+
 def csv_file(folder: Path, text: str) -> Path:
     return _written(folder / "long.csv", f'id,text\n1,"{text}"\n')
 
@@ -112,6 +118,7 @@ SOURCES: dict[str, Callable[[Path, str], Path]] = {
     "odd jsonl": odd_jsonl,
     "gzipped jsonl": gzipped_jsonl,
     "json array": json_array,
+    "deep json": deep_json,
     "csv": csv_file,
     "gzipped csv": gzipped_csv,
     "parquet": parquet,

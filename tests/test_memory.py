@@ -113,6 +113,8 @@ PLACES = {
     "a line": ("long.txt", b"", b"\n", ["find", "--lines"]),
     "JSONL": ("long.jsonl", b'{"text": "', b'"}\n', ["find"]),
     "compressed JSONL": ("long.jsonl.gz", b'{"text": "', b'"}\n', ["find"]),
+    "JSON": ("long.json", b'[{"text": "', b'"}]', ["find"]),
+    "deep in JSON": ("deep.json", b'[{"text": "short", "more": ["', b'"]}]', ["find"]),
     "CSV": ("long.csv", b'id,text\n1,"', b'"\n', ["find"]),
     "Parquet": ("long.parquet", b"", b"", ["find"]),
 }

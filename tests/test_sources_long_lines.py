@@ -9,6 +9,7 @@ import pytest
 from nearly.errors import UnreadableError
 from nearly.sources import Skipped, open_source
 from nearly.sources.formats import abridged, duck
+from nearly.sources.formats.database import Database
 
 LINES = [
     json.dumps({"id": 1, "text": "one " * 30}),
@@ -93,6 +94,50 @@ def test_long_strings_are_read_apart_and_are_the_same(tmp_path, monkeypatch, spe
     )
     assert rows_of(path, tmp_path) == whole
     assert marks, "they were read apart"
+
+
+DEEP = LONG + 'é€😀 "quoted" \\ / \n \b \x1f \x7f'
+#: Values that are no strings, with long strings in them; the second line says what else there is.
+NESTED = {
+    "a list": [{"more": ["short", DEEP, None, DEEP]}, {"more": []}],
+    "an object": [{"more": {"a": DEEP, "b": 1.5}}, {"more": None}],
+    "lists in lists": [{"more": [[DEEP], ["b", DEEP]]}, {"more": [["c"]]}],
+    "objects in lists": [{"more": [{"a": DEEP}, {"a": "b", "c": [DEEP]}]}, {}],
+    "any kind": [{"more": {"a": DEEP, "b": [DEEP, "short"]}}, {"more": "a string"}],
+    "many names": [{"more": {f"name{i}": DEEP for i in range(300)}}, {"more": {"other": "b"}}],
+}
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json"])
+@pytest.mark.parametrize("nested", NESTED)
+def test_long_strings_deeper_in_an_object_are_the_same(tmp_path, monkeypatch, nested, ending):
+    path = tmp_path / f"docs{ending}"
+    rows = [json.dumps({"text": DEEP[::-1], **row}) for row in (*NESTED[nested], {"text": "last"})]
+    path.write_text("\n".join(rows) if ending == ".jsonl" else f"[{','.join(rows)}]")
+    whole = columns_of(path, tmp_path)
+    monkeypatch.setattr(duck, "ABRIDGED_FROM", 60)
+    monkeypatch.setattr(duck.JsonPart, "_has_long_objects", ending == ".json")
+    monkeypatch.setattr(abridged, "LONG", 40)
+    monkeypatch.setattr(abridged, "PIECE", 7)
+    longest = []
+    restored = abridged.Abridged.restored
+
+    def watched(self, batch):
+        longest.append(max(len(str(row)) for row in batch.to_pylist()))
+        return restored(self, batch)
+
+    monkeypatch.setattr(abridged.Abridged, "restored", watched)
+    assert columns_of(path, tmp_path) == whole
+    if nested != "many names":
+        assert max(longest) < 400, "DuckDB saw marks"
+
+
+def columns_of(path: Path, tmp_path: Path) -> tuple[list[dict], str]:
+    """Every column of every row, as for a clean copy in another format; and their types."""
+    database = Database(tmp_path, threads=2)
+    part = duck.JsonPart(database, str(path), path.name, lines=path.suffix == ".jsonl")
+    rows = [row for batch in part.batches(None, pytest.fail) for row in batch.to_pylist()]
+    return rows, str(part.schema)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ struct PrefixCell {
     std::uint32_t cell, before;
 };
 
-// Finds the first cells of a set in the order of rarity, and of hashes within a rarity.
+// Finds the first cells of a set in the order of rarity, and of cells within a rarity.
 class PrefixFinder {
   public:
     PrefixFinder(std::span<const std::uint8_t> rarities)
@@ -78,34 +78,31 @@ class PrefixFinder {
         while (places[last + 1] < length) places[last + 2] += places[last + 1], ++last;
         std::uint32_t count = 0;
         for (std::uint32_t i = 0; i < size; ++i) chosen_[count] = i, count += classes_[i] <= last;
-        return arrange(set, length, count, places, prefix);
+        cells_.resize(count);
+        for (const std::uint32_t i : std::span(chosen_).first(count))
+            cells_[places[classes_[i]]++] = static_cast<std::uint32_t>(set[i] >> shift_);
+        return arrange(places, last, length, prefix);
     }
 
   private:
-    static constexpr std::uint32_t ABSENT = ~0u;
     const std::uint8_t *rarities_;
     unsigned shift_;
     std::vector<std::uint8_t> classes_;
-    std::vector<std::uint32_t> chosen_;
-    std::vector<PrefixCell> arranged_;
+    std::vector<std::uint32_t> chosen_, cells_;  // of the chosen shingles, those of a rarity together
 
-    // Puts the chosen shingles in order. Those of one cell are neighbours and count from their
-    // first; those that occur nowhere else take their places and are left out.
-    std::uint32_t arrange(Set set, std::uint32_t length, std::uint32_t count, std::uint32_t *places,
-                          PrefixCell *prefix) {
-        arranged_.assign(length, {0, ABSENT});
-        std::uint64_t previous = ~0ull;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const std::uint8_t rarity = classes_[chosen_[i]];
-            const std::uint64_t cell = set[chosen_[i]] >> shift_;
-            const std::uint32_t place = places[rarity]++;
-            if (rarity > 0 && place < length && cell != previous)
-                arranged_[place] = {static_cast<std::uint32_t>(cell), place};
-            previous = cell;
-        }
+    // Puts the cells of each rarity in order, which ends at its place. Shingles of one cell are neighbours
+    // then and count from their first; those that occur nowhere else take their places and are left out.
+    std::uint32_t arrange(const std::uint32_t *ends, std::size_t last, std::uint32_t length, PrefixCell *prefix) {
         std::uint32_t written = 0;
-        for (const PrefixCell &entry : arranged_)
-            if (entry.before != ABSENT) prefix[written++] = entry;
+        for (std::size_t rarity = 1; rarity <= last; ++rarity) {
+            const std::uint32_t start = ends[rarity - 1], end = std::min(ends[rarity], length);
+            const auto first = cells_.begin() + start;
+            // The rarity of what everyone has is large, and few of it may be needed.
+            if (end < ends[rarity]) std::nth_element(first, cells_.begin() + end, cells_.begin() + ends[rarity]);
+            std::sort(first, cells_.begin() + end);
+            for (std::uint32_t place = start; place < end; ++place)
+                if (place == start || cells_[place] != cells_[place - 1]) prefix[written++] = {cells_[place], place};
+        }
         return written;
     }
 };
@@ -255,14 +252,18 @@ class JoinIndex {
   public:
     // `within` serves a join of the sets with themselves. There each pair is found from its larger
     // set, and a smaller one can be found by a shorter prefix.
-    JoinIndex(const JoinSets &sets, bool within) : sets_(sets), within_(within), starts_(counted(EXTRA)) {
-        std::vector<std::uint32_t> fewer = counted(0);
-        if (meetings(starts_) > MORE_TO_COUNT * meetings(fewer)) extra_ = 0, starts_ = std::move(fewer);
+    JoinIndex(const JoinSets &sets, bool within) : sets_(sets), within_(within), starts_(sets.cells() + 1) {
+        if (sets.cells() >> (64 - CELL)) throw std::invalid_argument("too many cells");
+        // Sorted, since to go to each cell as it comes would be a miss of the cache for every one.
+        std::vector<std::uint64_t> entries = prefix_entries();
+        radix_sort(entries, CELL, CELL + static_cast<unsigned>(std::bit_width(sets.cells())));
+        if (is_longer_worse(entries)) extra_ = 0, std::erase_if(entries, is_further);
+        ranks_.reserve(entries.size());
+        for (const std::uint64_t entry : entries) {
+            ++starts_[(entry >> CELL) + 1];
+            ranks_.push_back(static_cast<std::uint32_t>(entry >> RANK));
+        }
         std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
-        ranks_.resize(starts_.back());
-        std::vector<std::uint32_t> next(starts_.begin(), starts_.end() - 1);
-        for (std::uint32_t rank = 0; rank < sets.size(); ++rank)
-            for (const PrefixCell &entry : first_cells(rank, extra_)) ranks_[next[entry.cell]++] = rank;
     }
 
     const JoinSets &sets() const { return sets_; }
@@ -274,34 +275,50 @@ class JoinIndex {
     }
 
   private:
+    // An entry is a cell, a rank, and whether only a prefix that is longer by `EXTRA` has the cell.
+    static constexpr unsigned RANK = 1, CELL = 33;
+    static constexpr std::uint64_t MORE_TO_COUNT = 4;  // a look at a sketch costs as much as to count so many
     const JoinSets &sets_;
     bool within_;
-    static constexpr std::uint64_t MORE_TO_COUNT = 4;  // a look at a sketch costs as much as to count so many
     std::uint32_t extra_ = EXTRA;
     std::vector<std::uint32_t> starts_, ranks_;
 
-    // How many sets have each cell in their prefix, one place further on.
-    std::vector<std::uint32_t> counted(std::uint32_t extra) const {
-        std::vector<std::uint32_t> counts(sets_.cells() + 1);
-        for (std::uint32_t rank = 0; rank < sets_.size(); ++rank)
-            for (const PrefixCell &entry : first_cells(rank, extra)) ++counts[entry.cell + 1];
-        return counts;
+    static bool is_further(std::uint64_t entry) { return entry & 1; }
+
+    std::vector<std::uint64_t> prefix_entries() const {
+        std::vector<std::uint64_t> entries;
+        std::size_t room = 0;
+        for (std::size_t rank = 0; rank < sets_.size(); ++rank)
+            room += std::min<std::size_t>(sets_.prefix(rank).size(), length(rank, EXTRA));
+        entries.reserve(room);
+        for (std::size_t rank = 0; rank < sets_.size(); ++rank) {
+            const std::uint64_t most = length(rank, EXTRA), fewer = length(rank, 0);
+            for (const PrefixCell &mine : sets_.prefix(rank)) {
+                if (mine.before >= most) break;
+                entries.push_back(std::uint64_t{mine.cell} << CELL | rank << RANK | (mine.before >= fewer));
+            }
+        }
+        return entries;
     }
 
-    static std::uint64_t meetings(std::span<const std::uint32_t> counts) {
-        std::uint64_t sum = 0;
-        for (const std::uint64_t count : counts) sum += count * count;
-        return sum;
-    }
-
-    std::span<const PrefixCell> first_cells(std::uint32_t rank, std::uint32_t extra) const {
-        const std::span<const PrefixCell> all = sets_.prefix(rank);
+    std::uint64_t length(std::size_t rank, std::uint32_t extra) const {
         const std::uint64_t size = sets_.size_of(rank);
         const Threshold least = sets_.threshold();
         const std::uint64_t shared = within_ ? least.least_shared(size, size) : JoinBounds(least, size).least_shared;
-        const std::uint64_t length = JoinBounds::prefix_length(size, shared, extra);
-        const auto is_inside = [length](const PrefixCell &entry) { return entry.before < length; };
-        return all.first(static_cast<std::size_t>(std::ranges::partition_point(all, is_inside) - all.begin()));
+        return JoinBounds::prefix_length(size, shared, extra);
+    }
+
+    // Whether longer prefixes meet so much more often that it is cheaper to look at sketches.
+    static bool is_longer_worse(std::span<const std::uint64_t> entries) {
+        std::uint64_t meetings = 0, fewer_meetings = 0;
+        for (std::size_t start = 0, end; start < entries.size(); start = end) {
+            std::uint64_t fewer = 0;
+            for (end = start; end < entries.size() && entries[end] >> CELL == entries[start] >> CELL; ++end)
+                fewer += !is_further(entries[end]);
+            meetings += (end - start) * (end - start);
+            fewer_meetings += fewer * fewer;
+        }
+        return meetings > MORE_TO_COUNT * fewer_meetings;
     }
 };
 
@@ -414,13 +431,15 @@ class Prober {
     // Collects the sets that share a cell, and counts the shingles that they may share.
     std::span<std::uint32_t> meet(std::uint32_t rank) {
         const std::span<const PrefixCell> prefix = sets_.prefix(rank);
-        // Cells lie far apart in memory: ask for all of them long before they are needed.
-        const std::size_t next = std::min<std::size_t>(rank + 1, sets_.size() - 1);
-        for (const PrefixCell &mine : sets_.prefix(next)) __builtin_prefetch(index_.bounds(mine.cell));
-        for (const PrefixCell &mine : prefix) __builtin_prefetch(index_[mine.cell].data());
+        // Cells lie far apart in memory: ask for those of the next sets while this one is looked up.
+        const std::size_t last_set = sets_.size() - 1;
+        const std::span<const PrefixCell> next = sets_.prefix(std::min<std::size_t>(rank + 1, last_set));
+        const std::span<const PrefixCell> after = sets_.prefix(std::min<std::size_t>(rank + 2, last_set));
         const std::uint32_t last_of_all = index_.within() ? rank : ~0u;  // a pair is found from its larger set
         std::size_t met = 0;
         for (std::size_t i = 0; i < prefix.size() && prefix[i].before < lasts_.size(); ++i) {
+            if (i < next.size()) __builtin_prefetch(index_[next[i].cell].data());
+            if (i < after.size()) __builtin_prefetch(index_.bounds(after[i].cell));
             const std::uint32_t end = i + 1 < prefix.size() ? prefix[i + 1].before : sets_.prefix_length(rank);
             const std::uint32_t count = end - prefix[i].before;
             const std::uint32_t last = std::min(lasts_[prefix[i].before], last_of_all);

@@ -153,6 +153,53 @@ nearly mentions
 nearly mentions nowhere.csv -o groups.csv
 nearly mentions table.csv
 nearly mentions table.csv -o groups
+nearly find table.csv -o table.csv --force
+nearly find 'table.*' -o ./table.parquet --force
+nearly find docs --against table.csv --clusters docs/../table.csv --force
+nearly find table.csv --skipped table.csv --force
+nearly find table.csv --ignore /dev/zero
+nearly find table.csv --ignore nowhere.txt
+nearly dedup table.csv -o clean.csv --removed table.csv --force
+nearly dedup table.csv --passages -o clean.csv --removed table.csv --force
+nearly dedup table.csv --passages
+nearly passages
+nearly passages nowhere.csv
+nearly passages table.csv -o table.csv --force
+nearly passages table.csv --ignore docs/a.txt --pairs docs/a.txt --force
+nearly passages table.csv -o p.csv --documents ./p.csv
+nearly passages table.csv --least 0
+nearly passages table.csv --crowd -1
+nearly passages table.csv --ignore /dev/zero
+nearly passages table.csv --temporary /proc
+nearly passages table.csv --threads 1000000000
+nearly tune table.csv --skipped table.csv --force
+nearly mentions table.csv -o table.csv --force
+nearly compare docs/a.txt /dev/zero
+nearly explain
+nearly explain docs/a.txt docs/a.txt
+nearly explain docs/a.txt /dev/zero
+nearly explain docs/a.txt nowhere.txt
+nearly unique nowhere.csv
+nearly unique table.csv --error 2
+nearly report
+nearly report nowhere -o report.html
+nearly report docs -o report.html
+nearly report table.csv -o report.html
+nearly serve nowhere
+nearly serve docs --port 99999999
+nearly index
+nearly index create
+nearly index create docs table.csv
+nearly index create seen nowhere.csv
+nearly index create seen table.csv --threshold 2
+nearly index add nowhere table.csv
+nearly index add docs table.csv
+nearly index check docs
+nearly index remove nowhere 1
+nearly query
+nearly query nowhere docs/a.txt
+nearly query docs docs/a.txt
+nearly query docs /dev/zero
 nearly completion
 nearly completion powershell
 nearly nonsense

@@ -24,7 +24,8 @@ from typing import Any, NoReturn
 from nearly.cli import main
 
 #: What commands import when they need it; all of it is imported here, once.
-ROOMS = "advice cli documents drawing evaluation measures plans sinks sources stages text tuning"
+ROOMS = "advice cli documents drawing evaluation measures passage plans report sinks sources stages"
+ROOMS += " text tuning view"
 for room in map(import_module, (f"nearly.{name}" for name in ROOMS.split())):
     for module in walk_packages(room.__path__, f"{room.__name__}."):
         import_module(module.name)

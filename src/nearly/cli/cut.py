@@ -107,7 +107,9 @@ def run_cut(
     check_different(place, written.removed, written.skipped)
     sharded = layout["shard_rows"] is not None
     check_copy(place, lines=options["lines"], sharded=sharded, force=written.force)
-    report.check_outputs(written.removed, written.skipped, force=written.force, engine=engine)
+    report.check_outputs(
+        written.removed, written.skipped, force=written.force, engine=engine, inputs=source
+    )
     report.announce_terminal(source)
     with Outputs(force=written.force) as outputs, watched(quiet=quiet) as progress:
         cut = api.cut_repeats(shared.given_source(source), progress=progress, **_arguments(options))

@@ -173,7 +173,8 @@ def dedup(
         output, folder, force=force, engine=engine, lines=options["lines"], sharded=sharded
     )
     check_different(target, removed, clusters, skipped)
-    report.check_outputs(removed, clusters, skipped, force=force, engine=engine)
+    inputs = (*source, options["against"])  # a clean copy may take the place of its source
+    report.check_outputs(removed, clusters, skipped, force=force, engine=engine, inputs=inputs)
     arguments = shared.library_arguments(options)
     report.announce_terminal(source)
     with (

@@ -111,7 +111,8 @@ def find(
     from nearly.sinks import Outputs
 
     engine = engine_of(options)
-    report.check_outputs(output, clusters, skipped, force=force, engine=engine)
+    inputs = (*source, options["against"])
+    report.check_outputs(output, clusters, skipped, force=force, engine=engine, inputs=inputs)
     report.check_folder(save, force=force)
     arguments = shared.library_arguments(options) | {"around": Tuning().sample if around else 0}
     report.announce_terminal(source)

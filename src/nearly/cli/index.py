@@ -124,10 +124,11 @@ def add(
     nearly index add seen/ new.jsonl
     nearly index add seen/ new.jsonl --replace -o pairs.parquet
     """
-    from nearly.sinks import check_output, write_table
+    from nearly.sinks import check_not_read, check_output, write_table
 
     if output is not None:
         check_output(output, force=force)
+        check_not_read(output, inputs=source)
     with _opened(place) as held:
         added = held.add(shared.given_source(source), replace=replace, **reading)
     if output is not None:

@@ -41,9 +41,10 @@ def mentions(source: tuple[str, ...], output: Path, force: bool, **reading: Any)
     nearly evaluate pairs.parquet --gold gold.csv
     """
     from nearly import api
-    from nearly.sinks import check_output, write_table
+    from nearly.sinks import check_not_read, check_output, write_table
 
     check_output(output, force=force)
+    check_not_read(output, inputs=source)
     made = api.mentions(shared.given_source(source), **reading)
     write_table(made.groups, made.groups.schema, output, force=force)
     say(

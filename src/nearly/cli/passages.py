@@ -109,7 +109,8 @@ def passages(
     engine = engine_of(options)
     files = ENGINES["local"]  # the tables are here, wherever documents were compared
     places = (output, repeats, pairs, documents)
-    report.check_outputs(*places, skipped, force=force, engine=files)
+    inputs = (*source, against, *ignore)
+    report.check_outputs(*places, skipped, force=force, engine=files, inputs=inputs)
     report.announce_terminal(source)
     with engine.at_work():
         with Outputs(force=force) as outputs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -204,11 +204,17 @@ def ending(skipped: int, *, fail: bool = False) -> int:
     return exit_code.FOUND if fail else exit_code.CLEAN
 
 
-def check_outputs(*places: Path | str | None, force: bool, engine: CommandEngine) -> None:
-    """Refuse outputs that are bound to fail, before the long work starts."""
-    from nearly.sinks import check_different
+def check_outputs(
+    *places: Path | str | None,
+    force: bool,
+    engine: CommandEngine,
+    inputs: Iterable[object] = (),
+) -> None:
+    """Refuse outputs that are bound to fail, or to replace what is read, before the long work."""
+    from nearly.sinks import check_different, check_not_read
 
     check_different(*places)
+    check_not_read(*places, inputs=inputs)
     for place in places:
         if place is not None:
             engine.check(place, force=force)

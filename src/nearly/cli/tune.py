@@ -105,7 +105,7 @@ def tune(
     from nearly import api
 
     _check_at(at, options["within"])
-    _check_outputs(plot, skipped, force=force)
+    _check_outputs(plot, skipped, source, force=force)
     arguments = shared.library_arguments(options) | _threshold(threshold, options)
     report.announce_terminal(source)
     with watched(quiet=quiet) as progress:
@@ -150,7 +150,9 @@ def _at(advice: Advice, given: Sequence[float]) -> Sequence[float]:
     return [1 - distance / far for distance in distances if distance <= far]
 
 
-def _check_outputs(plot: Path | None, skipped: Path | None, *, force: bool) -> None:
+def _check_outputs(
+    plot: Path | None, skipped: Path | None, source: Sequence[str], *, force: bool
+) -> None:
     from nearly.sinks import check_different, check_place
 
     check_different(plot, skipped)
@@ -159,7 +161,7 @@ def _check_outputs(plot: Path | None, skipped: Path | None, *, force: bool) -> N
 
         check_format(plot)
         check_place(plot, force=force)
-    report.check_outputs(skipped, force=force, engine=ENGINES["local"])
+    report.check_outputs(skipped, force=force, engine=ENGINES["local"], inputs=source)
 
 
 def _write(advice: Advice, plot: Path | None, skipped: Path | None, *, force: bool) -> None:

@@ -38,12 +38,13 @@ FEWEST_CELL_BITS, MOST_CELL_BITS = 16, 24
 #: Blocks that are indexed together; one more is looked up in their index at a time.
 INDEXED = 4
 LONGER = 5  # by how much the prefix of a document exceeds its share: see `EXTRA` in join.hpp
+SAMPLED = 256  # one hash in so many tells how many differ
 SHINGLES_PER_CELL = 16  # fewer cells mean more wasted candidates, more cells more cache misses
 
 
 @dataclass(frozen=True, kw_only=True)
 class SetBlock:
-    """Sets of shingles as sorted hashes, and the number of each one's document."""
+    """Sets of shingles as hashes, each once, and the number of each one's document."""
 
     documents: Documents
     offsets: npt.NDArray[np.int64]
@@ -117,11 +118,11 @@ def memory_of(documents: int, shingles: int, least: Least, threads: int) -> int:
     """The most bytes that one block takes, its hashes included and its pairs not."""
     t = float(least.share)
     first = 1 if least.of_smaller else 1 - t  # the larger of two sets is looked up whole
-    in_prefixes = shingles * first + LONGER * documents  # 8 bytes each, and 4 in the index
+    in_prefixes = shingles * first + LONGER * documents  # 8 bytes each, and 16 to sort an index
     in_sketches = shingles * min(1 / t**2, 8) * 2 / 8 + 8 * documents
     in_cells = _bytes_of_cells(_cell_bits(shingles), threads)
     by_document = (48 + 5 * threads) * documents
-    return round(8 * shingles + 12 * in_prefixes + in_sketches + in_cells + by_document)
+    return round(8 * shingles + 24 * in_prefixes + in_sketches + in_cells + by_document)
 
 
 def _gathered(blocks: Sequence[Load], workers: Workers) -> tuple[SetBlock, list[int], Rarities]:
@@ -132,7 +133,7 @@ def _gathered(blocks: Sequence[Load], workers: Workers) -> tuple[SetBlock, list[
     for load in blocks:
         block = load()
         if not counts.size:
-            counts = _no_cells(len(block.hashes) * len(blocks), workers)
+            counts = _no_cells(block.hashes, len(blocks), workers)
         _count_cells(block.hashes, counts, workers)
         documents.append(block.documents)
         sizes.append(np.diff(block.offsets))
@@ -152,17 +153,37 @@ def rarities_among(blocks: Sequence[Callable[[], SetBlock]], workers: Workers) -
     for load in blocks:
         block = load()
         if not counts.size:
-            counts = _no_cells(len(block.hashes) * len(blocks), workers)
+            counts = _no_cells(block.hashes, len(blocks), workers)
         _count_cells(block.hashes, counts, workers)
     return _rarities(counts)
 
 
-def _no_cells(shingles: int, workers: Workers) -> npt.NDArray[np.uint64]:
-    """A count for each cell; a quarter of the room is for cells."""
-    bits = _cell_bits(shingles)
+def _no_cells(
+    hashes: npt.NDArray[np.uint64], blocks: int, workers: Workers
+) -> npt.NDArray[np.uint64]:
+    """A count for each cell, by the first of some blocks; a quarter of the room is for cells.
+
+    Where documents have much text in common, there are far fewer different shingles than shingles:
+    more cells than these would be empty, and only cost misses of the cache.
+    """
+    bits = _cell_bits(len(hashes) * blocks)
+    if bits > FEWEST_CELL_BITS:
+        bits = min(bits, max(FEWEST_CELL_BITS, (_different(hashes, workers) * blocks).bit_length()))
     while bits > FEWEST_CELL_BITS and _bytes_of_cells(bits, workers.threads) > workers.room // 4:
         bits -= 1
     return np.zeros(1 << bits, np.uint64)
+
+
+def _different(hashes: npt.NDArray[np.uint64], workers: Workers) -> int:
+    """About how many different hashes there are, by the least of them: they are uniform."""
+    least = np.uint64(2**64 // SAMPLED)
+
+    def of_part(part: tuple[int, int]) -> npt.NDArray[np.uint64]:
+        some = hashes[slice(*part)]
+        return np.unique(some[some < least])
+
+    found = list(workers.map(of_part, workers.split(len(hashes))))
+    return SAMPLED * len(np.unique(np.concatenate(found)))
 
 
 def _count_cells(

@@ -1,9 +1,10 @@
 """Where an output is to go: what speaks against the place, and what a failure there means."""
 
 import errno
+import glob as wildcards
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -52,6 +53,15 @@ def check_different(*places: Path | str | None) -> None:
             raise SinkError(f"{os.fspath(place)!r} is given for two outputs; give two names")
         if place is not None:
             targets.add(target_of(Path(place)))
+
+
+def check_not_read(*places: Path | str | None, inputs: Iterable[object]) -> None:
+    """Refuse an output that would replace a file that is read: no force is meant to do that."""
+    given = [name for name in inputs if isinstance(name, str)]
+    read = {target_of(Path(path)) for name in given for path in [name, *wildcards.glob(name)]}
+    for place in places:
+        if place is not None and target_of(Path(place)) in read:
+            raise SinkError(f"{os.fspath(place)!r} is what is read; give another name")
 
 
 def target_of(path: Path) -> Path:

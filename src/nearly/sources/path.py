@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from nearly.errors import MissingError, SourceError, UnreadableError
 from nearly.sources.file_name import id_of_name
 
-__all__ = ["Files", "find_files", "inside"]
+__all__ = ["Files", "check_no_device", "find_files", "inside"]
 
 #: Between a file and the table or sheet inside of it.
 INSIDE = "::"
@@ -138,6 +138,14 @@ def _check_regular(path: str) -> None:
             f"{path!r} is a {reason}. Give a file or a folder; "
             "what comes from another program can be piped in, as in: program | nearly find -"
         )
+
+
+def check_no_device(path: str) -> None:
+    """Refuse a device, from which there may be no end to read; a pipe ends, and so does nothing."""
+    mode = os.stat(path).st_mode
+    is_device = stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+    if is_device and os.path.realpath(path) != os.devnull:
+        raise UnreadableError(f"{path!r} is a device, not a file. Give a file.")
 
 
 def _kind(mode: int) -> str:

@@ -10,6 +10,7 @@ from nearly.settings import TextSettings
 from nearly.sources.formats.document import read_document
 from nearly.sources.formats.encoding import NotTextError, without_surrogates
 from nearly.sources.formats.frame import Texts
+from nearly.sources.path import check_no_device
 
 __all__ = ["read_text_file", "with_templates"]
 
@@ -69,6 +70,7 @@ def _checked(text: Any) -> str:
 def read_text_file(path: str, needed: str) -> str:
     """The text of a whole file; `needed` says what to do where it has none."""
     try:
+        check_no_device(path)
         return read_document(path)
     except FileNotFoundError:
         raise MissingError(f"there is no file {path!r}. Check the path.") from None

@@ -11,7 +11,7 @@ import re
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from nearly.arrays import utf8_array
 from nearly.mapping import let_go, mapped
 from nearly.sources import part
+from nearly.sources.item import is_list
 
 __all__ = ["LONG", "PIECE", "Abridged", "Marked", "is_utf_8"]
 
@@ -40,6 +41,8 @@ _CHARACTERS = re.compile(
     r"(?:[^\\]++|\\[^u]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}"
     r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+"
 )
+#: DuckDB writes these escapes with capitals.
+_ESCAPED = re.compile(r"\\u00[01][0-9a-f]|\\.")
 _COLON = re.compile(rb"[ \t\r\n]*:")
 _QUOTE = ord('"')
 
@@ -51,6 +54,7 @@ class Marked(ABC):
         self.copy = copy
         self._source = source
         self._secret = secrets.token_hex(16)
+        self._marks = re.compile(rf'"?{self._secret}:(\d+):(\d+)"?')
         self._state = _state_of(os.stat(source))
 
     def _mark(self, first: int, last: int) -> str:
@@ -62,11 +66,7 @@ class Marked(ABC):
 
     def restored(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """The rows with their strings, some at a time."""
-        marked = [
-            place
-            for place, column in enumerate(batch.columns)
-            if _is_text(column.type) and pc.any(pc.starts_with(column, self._secret)).as_py()
-        ]
+        marked = [place for place, column in enumerate(batch.columns) if self._is_marked(column)]
         if not marked:
             yield batch
             return
@@ -77,23 +77,52 @@ class Marked(ABC):
                 yield self._restored(batch.slice(start, row + 1 - start), marked)
                 start, size = row + 1, 0
 
-    def _length(self, value: str | None) -> int:
-        if value is None or not value.startswith(self._secret):
-            return len(value or "")
-        _, first, last = value.split(":")
-        return int(last) - int(first)
+    def _is_marked(self, column: pa.Array) -> bool:
+        """Whether a string of the column, or deeper in it, has a mark."""
+        if _is_text(column.type):
+            return bool(pc.any(pc.match_substring(column, self._secret)).as_py())
+        if pa.types.is_map(column.type):
+            return self._is_marked(column.keys) or self._is_marked(column.items)
+        if pa.types.is_struct(column.type):
+            return any(map(self._is_marked, column.flatten()))
+        return is_list(column.type) and self._is_marked(column.flatten())
+
+    def _length(self, value: object) -> int:
+        """Bytes of the strings that are to be put back."""
+        if isinstance(value, str):
+            return sum(int(last) - int(first) for first, last in self._marks.findall(value))
+        if isinstance(value, dict):
+            return sum(map(self._length, value.values()))
+        return sum(map(self._length, value)) if isinstance(value, list | tuple) else 0
 
     def _restored(self, batch: pa.RecordBatch, marked: list[int]) -> pa.RecordBatch:
         columns = list(batch.columns)
         for place in marked:
+            kind = columns[place].type
             values = [self._value(value) for value in columns[place].to_pylist()]
-            columns[place] = utf8_array(values).cast(columns[place].type)
+            is_text = _is_text(kind)
+            columns[place] = utf8_array(values).cast(kind) if is_text else pa.array(values, kind)
         return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
-    def _value(self, value: str | None) -> bytes | None:
-        if value is None or not value.startswith(self._secret):
-            return None if value is None else value.encode()
-        _, first, last = value.split(":")
+    def _value(self, value: Any) -> Any:
+        """With its strings, as bytes."""
+        if isinstance(value, str):
+            return self._string(value)
+        if isinstance(value, dict):
+            return {name: self._value(member) for name, member in value.items()}
+        return type(value)(map(self._value, value)) if isinstance(value, list | tuple) else value
+
+    def _string(self, value: str) -> bytes:
+        if value.startswith(self._secret):
+            return self._read(*value.split(":")[1:])
+        pieces, end = [], 0
+        for mark in self._marks.finditer(value):  # in a value of any kind, which is given as JSON
+            said = json.dumps(self._read(*mark.groups()).decode(), ensure_ascii=False)
+            pieces += [value[end : mark.start()], _ESCAPED.sub(_in_capitals, said)]
+            end = mark.end()
+        return "".join([*pieces, value[end:]]).encode()
+
+    def _read(self, first: str, last: str) -> bytes:
         with open(self._source, "rb") as file:
             if _state_of(os.fstat(file.fileno())) != self._state:
                 raise OSError(CHANGED)
@@ -129,7 +158,7 @@ class Abridged(Marked):
                 place += len(line)
 
     def _write_short(self, text: memoryview, place: int, target: IO[bytes]) -> None:
-        """A text with marks for the long values of its objects; nothing deeper is touched."""
+        """A text with marks for the long strings in its objects, however deep."""
         in_object = 2 if bytes(text[:64]).lstrip(b" \t\r\n").startswith(b"[") else 1
         end = depth = 0
         for token in _TOKEN.finditer(text):
@@ -137,7 +166,7 @@ class Abridged(Marked):
             kind = text[first]
             if kind != _QUOTE:
                 depth += 1 if kind in b"{[" else -1
-            elif depth == in_object and last - first > LONG and not _COLON.match(text, last):
+            elif depth >= in_object and last - first > LONG and not _COLON.match(text, last):
                 mark = f'"{self._mark(place + first, place + last)}"'.encode()
                 target.write(text[end:first])
                 target.write(mark if _is_sound(text, first, last) else _UNSOUND)
@@ -178,6 +207,11 @@ def is_utf_8(text: memoryview, first: int, last: int) -> bool:
     except UnicodeError:
         return False
     return True
+
+
+def _in_capitals(escape: re.Match[str]) -> str:
+    written = escape.group()
+    return f"\\u{written[2:].upper()}" if written.startswith("\\u") else written
 
 
 def _state_of(status: os.stat_result) -> tuple[int, ...]:

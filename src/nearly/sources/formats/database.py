@@ -37,6 +37,10 @@ class Database:
     @cached_property
     def connection(self) -> duckdb.DuckDBPyConnection:
         """It spills below the folder."""
+        return self.connect()
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """Another database, with memory of its own, which it gives back when it is closed."""
         return duckdb.connect(config=self._config())
 
     @cached_property

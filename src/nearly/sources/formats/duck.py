@@ -65,6 +65,8 @@ class JsonPart(Part):
     """
 
     steady = False
+    #: Whether an object of an array is longer than DuckDB reads.
+    _has_long_objects = False
 
     def __init__(
         self,
@@ -84,8 +86,6 @@ class JsonPart(Part):
         )
         self._lines = lines
         self._columns: dict[str, str] | None = None
-        #: Whether an object of an array is longer than DuckDB reads.
-        self._has_long_objects = False
         with self._translated():
             if compression_of(self.path) and not lines:  # lines are measured, which reads them all
                 _read_through(self.path)
@@ -96,19 +96,23 @@ class JsonPart(Part):
         return {name: value for name, value in self.__dict__.items() if name not in _FOUND_OUT}
 
     def _find_schema(self) -> pa.Schema:
-        try:
-            return self._read_schema()
-        except duckdb.Error as error:
-            if self._lines or self._has_long_objects or "maximum_object_size" not in str(error):
-                raise
+        is_short = os.path.getsize(self.path) <= LARGEST_OBJECT and not compression_of(self.path)
+        if self._lines or is_short:
+            return self._read_schema(self._database.connection)
+        # DuckDB keeps what it takes to see that an object is too long until it is closed.
+        with self._database.connect() as connection:
+            try:
+                return self._read_schema(connection)
+            except duckdb.Error as error:
+                if self._has_long_objects or "maximum_object_size" not in str(error):
+                    raise
         self._has_long_objects = True
         for name in _FOUND_OUT:
             self.__dict__.pop(name, None)
-        return self._read_schema()
+        return self._read_schema(self._database.connection)
 
-    def _read_schema(self) -> pa.Schema:
-        cursor = self._database.connection.cursor()
-        relation = self._relation(cursor, self._plain_path, self._longest_line)
+    def _read_schema(self, connection: duckdb.DuckDBPyConnection) -> pa.Schema:
+        relation = self._relation(connection.cursor(), self._plain_path, self._longest_line)
         return relation.limit(0).to_arrow_reader(1).schema
 
     @functools.cached_property
