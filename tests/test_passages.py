@@ -2,7 +2,8 @@
 
 import json
 import sys
-from itertools import combinations
+from collections import Counter
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,10 @@ from hypothesis import strategies as st
 
 import nearly
 from nearly import _kernels
-from nearly.arrays import string_array
+from nearly.arrays import spans, string_array
 from nearly.cli.passage import print_passages
 from nearly.cli.program import run
-from nearly.errors import SettingsError
+from nearly.errors import MissingError, SettingsError
 from nearly.passage.against import search_against
 from nearly.passage.found import covered
 from nearly.passage.reading import Read, corpus_of, some
@@ -25,7 +26,14 @@ from nearly.passage.search import align_pairs, search
 from nearly.passage.unit import cut
 from nearly.passage.verbatim import gram_length, shared_runs
 from nearly.settings import PassageSettings
-from nearly.textbook import maximal_runs, near_runs, shared_part
+from nearly.textbook import (
+    maximal_runs,
+    near_runs,
+    places_of_units,
+    rare_meetings,
+    shared_part,
+    winnowed,
+)
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "É", "ß", "語"]), max_size=40)
 CORPUS = st.lists(WORDS, min_size=2, max_size=5)
@@ -141,6 +149,51 @@ def test_every_slice_is_its_unit(texts: list[str], unit: str, form: str) -> None
         by_hash.setdefault(name, set()).add(nearly.textbook.normalise(piece, settings.text))
     for forms in by_hash.values():
         assert len({" " if not form.strip() else form for form in forms}) == 1
+
+
+@given(TEXTS, st.booleans())
+def test_units_are_those_of_the_textbook(texts: list[str], words: bool) -> None:
+    data = string_array(texts)
+    offsets, _, starts, ends, *_ = _kernels.cut_units(*spans(data), words=words, folds=True)
+    for text, (first, last) in zip(texts, pairwise(offsets.tolist()), strict=True):
+        found = list(zip(starts[first:last].tolist(), ends[first:last].tolist(), strict=True))
+        assert found == list(places_of_units(text, words=words))
+
+
+HASHES = st.lists(st.integers(1, 4), max_size=40)
+
+
+@given(st.lists(HASHES, min_size=1, max_size=4), st.integers(1, 4), st.integers(1, 7))
+def test_what_winnowing_chooses_is_that_of_the_textbook(
+    corpus: list[list[int]], k: int, window: int
+) -> None:
+    offsets = np.cumsum([0, *map(len, corpus)])
+    units = np.array([unit for some in corpus for unit in some], np.uint64)
+    everything, of, _ = _kernels.winnow(offsets, units, k, 1)
+    _, documents, places = _kernels.winnow(offsets, units, k, window)
+    for document in range(len(corpus)):
+        wanted = winnowed(everything[of == document].tolist(), window)
+        assert places[documents == document].tolist() == wanted
+
+
+@given(
+    st.lists(st.lists(st.integers(1, 5), max_size=30), min_size=1, max_size=7),
+    st.integers(1, 4),
+    st.integers(1, 4),
+    st.integers(1, 3),
+)
+def test_rare_pairs_are_those_of_the_textbook(
+    corpus: list[list[int]], k: int, most: int, parts: int
+) -> None:
+    offsets = np.cumsum([0, *map(len, corpus)])
+    units = np.array([unit for some in corpus for unit in some], np.uint64)
+    who = everyone(len(corpus))
+    found: Counter[tuple[int, int]] = Counter()
+    for part in range(parts):
+        rows = _kernels.rare_pairs(offsets, units, who, who, False, k, most, part, parts)
+        for pair, count in zip(*(column.tolist() for column in rows), strict=True):
+            found[pair >> 32, pair & 0xFFFFFFFF] += count
+    assert found == rare_meetings(corpus, k, most)
 
 
 def slices(result: nearly.Passages, texts: dict[str, str]) -> list[tuple[str, str]]:
@@ -404,6 +457,11 @@ def test_sides_may_have_ids_of_different_types(memory: int | None) -> None:
         (row,) = found.passages.to_pylist()
         assert {row["id_a"], row["id_b"]} == {"1", "y"}
         assert [found.texts(found.passages, name) for name in ("id_a", "id_b")] == [[SENTENCE]] * 2
+        for against, side in enumerate(("id_a", "id_b")):
+            assert found.text(row[side], against=bool(against)) == SENTENCE
+        assert found.text(1, against=first is two) == SENTENCE
+        with pytest.raises(MissingError, match="'01'"):
+            found.text("01", against=first is two)
 
 
 def test_a_template_that_covers_everything_leaves_nothing() -> None:

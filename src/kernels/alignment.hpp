@@ -193,7 +193,8 @@ class Aligner {
     // Of two passages that overlap in a document, the one with more evidence stays.
     std::vector<Aligned> apart(std::vector<Aligned> found, std::uint32_t Aligned::*first, std::uint32_t Aligned::*end) {
         std::ranges::sort(found, [](const Aligned &x, const Aligned &y) {
-            return x.evidence != y.evidence ? x.evidence > y.evidence : x.a != y.a ? x.a < y.a : x.b < y.b;
+            if (x.evidence != y.evidence) return x.evidence > y.evidence;
+            return std::tie(x.a, x.b, x.a_end, x.b_end) < std::tie(y.a, y.b, y.a_end, y.b_end);
         });
         std::vector<Aligned> kept;
         for (const Aligned &each : found) {

@@ -5,12 +5,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "neighbours.hpp"
+#include "radix.hpp"
 #include "runs.hpp"
 #include "stop.hpp"
 
@@ -31,11 +33,11 @@ struct SharedRare {
 // counts its documents anew, so it never takes a rare one for frequent.
 class Frequent {
   public:
-    explicit Frequent(std::size_t most_documents) : entries_(1 << 14), most_(most_documents) {}
+    explicit Frequent(std::size_t most_documents) : entries_(ENTRIES), most_(most_documents) {}
 
     // Whether more than `most_documents` other documents with this k-gram were seen; documents come in order.
     bool is_known(std::uint64_t hash, std::uint32_t document) {
-        Entry &entry = entries_[(hash >> 20) % entries_.size()];
+        Entry &entry = entries_[place_of(hash)];
         if (entry.hash != hash) {
             if (entry.hits > 0) return --entry.hits, false;
             entry = {hash, 1, document, 0};
@@ -48,8 +50,11 @@ class Frequent {
         return false;
     }
 
+    void fetch(std::uint64_t hash) const { __builtin_prefetch(&entries_[place_of(hash)]); }
+
   private:
     static constexpr std::uint32_t MOST_HITS = 64;
+    static constexpr std::size_t ENTRIES = 1 << 14;
     struct Entry {
         std::uint64_t hash = 0;
         std::size_t documents = 0;
@@ -59,6 +64,8 @@ class Frequent {
 
     std::vector<Entry> entries_;
     std::size_t most_;
+
+    static std::size_t place_of(std::uint64_t hash) { return (hash >> 20) % ENTRIES; }
 };
 
 class RarePairs {
@@ -71,7 +78,8 @@ class RarePairs {
         part_ = part, parts_ = parts;
         collect();
         std::vector<std::uint64_t> meetings = meet();
-        std::ranges::sort(meetings, [&](std::uint64_t x, std::uint64_t y) { return stop_.check(5), x < y; });
+        stop_.check(50 * meetings.size());
+        radix_sort(meetings, 0, 64);
         SharedRare shared;
         for (std::size_t i = 0, end; i < meetings.size(); i = end) {
             for (end = i; end < meetings.size() && meetings[end] == meetings[i];) ++end;
@@ -82,10 +90,7 @@ class RarePairs {
     }
 
   private:
-    struct Gram {
-        std::uint64_t hash;
-        std::uint32_t document;
-    };
+    using Gram = Hashed;  // and the number of its document
 
     Corpus corpus_;
     std::size_t k_, most_;
@@ -93,35 +98,47 @@ class RarePairs {
     std::vector<Gram> grams_;
     Stop stop_;
 
-    template <typename Take> void for_each(Take &&take) {
+    static constexpr std::size_t BATCH = 64;
+
+    // Looks at k-grams before they are taken, some of them at once: what they need comes to the cache meanwhile.
+    template <typename Look, typename Take> void for_each(Look &&look, Take &&take) {
+        std::array<Gram, BATCH> batch;
+        std::size_t count = 0;
+        const auto flush = [&] {
+            stop_.check(10 * BATCH);
+            for (std::size_t i = 0; i < count; ++i) look(batch[i].hash);
+            for (std::size_t i = 0; i < count; ++i) take(batch[i]);
+            count = 0;
+        };
         for (std::size_t document = 0; document < corpus_.size(); ++document)
             roll(corpus_[document], k_, [&](std::uint64_t hash, std::size_t) {
-                stop_.check(5);
-                if ((hash >> 48) * parts_ >> 16 == part_) take(hash, static_cast<std::uint32_t>(document));
+                batch[count] = {hash, static_cast<std::uint32_t>(document)};
+                count += (hash >> 48) * parts_ >> 16 == part_;  // no branch: parts are a matter of chance
+                if (count == BATCH) flush();
             });
+        flush();
     }
 
     // Two bits a slot tell most k-grams that stand in one place, which are most of all; these need no sorting.
     void collect() {
+        struct Seen { std::uint64_t once = 0, again = 0; };
         const std::size_t slots = std::bit_ceil(2 * corpus_.units.size() / parts_ + 64);
+        std::vector<Seen> seen(slots / 64);
         grams_.clear();
-        std::vector<std::uint64_t> once(slots / 64), again(slots / 64);
-        for_each([&](std::uint64_t hash, std::uint32_t) {
-            const std::size_t slot = hash & (slots - 1);
-            const std::uint64_t bit = 1ull << (slot % 64);
-            again[slot / 64] |= once[slot / 64] & bit;
-            once[slot / 64] |= bit;
+        const auto fetch = [&](std::uint64_t hash) { __builtin_prefetch(&seen[hash % slots / 64]); };
+        for_each(fetch, [&](const Gram &gram) {
+            Seen &here = seen[gram.hash % slots / 64];
+            const std::uint64_t bit = 1ull << gram.hash % 64;
+            here.again |= here.once & bit;
+            here.once |= bit;
         });
         Frequent frequent(most_);
-        for_each([&](std::uint64_t hash, std::uint32_t document) {
-            const std::size_t slot = hash & (slots - 1);
-            if (!(again[slot / 64] >> (slot % 64) & 1)) return;
-            if (!frequent.is_known(hash, document)) grams_.push_back({hash, document});
+        const auto fetch_both = [&](std::uint64_t hash) { fetch(hash), frequent.fetch(hash); };
+        for_each(fetch_both, [&](const Gram &gram) {
+            const bool is_again = seen[gram.hash % slots / 64].again >> gram.hash % 64 & 1;
+            if (is_again && !frequent.is_known(gram.hash, gram.number)) grams_.push_back(gram);
         });
-        std::ranges::sort(grams_, [&](const Gram &x, const Gram &y) {
-            stop_.check(5);
-            return x.hash != y.hash ? x.hash < y.hash : x.document < y.document;
-        });
+        sort_hashed(grams_, [&](std::size_t work) { stop_.check(work); });
     }
 
     std::vector<std::uint64_t> meet() {
@@ -131,7 +148,7 @@ class RarePairs {
             const std::uint64_t hash = grams_[i].hash;
             documents.clear();
             for (; i < grams_.size() && grams_[i].hash == hash; ++i)
-                if (documents.empty() || documents.back() != grams_[i].document) documents.push_back(grams_[i].document);
+                if (documents.empty() || documents.back() != grams_[i].number) documents.push_back(grams_[i].number);
             if (documents.size() > most_) continue;
             for (std::size_t x = 0; x < documents.size(); ++x) {
                 stop_.check(2 * documents.size());

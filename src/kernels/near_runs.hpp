@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "likeness.hpp"
+#include "marks.hpp"
 #include "neighbours.hpp"
 #include "numbering.hpp"
 #include "stop.hpp"
@@ -39,6 +40,7 @@ class NearRuns {
             if (number == counts.size()) counts.push_back(0);
             ++counts[number];
         });
+        marks_.set(seeds_.hashes());
         firsts_.assign(counts.size() + 1, 0);
         for (std::size_t i = 0; i < counts.size(); ++i)
             firsts_[i + 1] = firsts_[i] + (counts[i] > MOST_PLACES ? 0 : counts[i]);
@@ -57,6 +59,7 @@ class NearRuns {
         const std::size_t before = found.size();
         roll(units, SEED, [&](std::uint64_t hash, std::size_t place) {
             stop_.check(5);
+            if (!marks_.may_have(hash)) return;
             const std::uint32_t number = seeds_.find(hash);
             if (number == Numbering::NONE) return;
             for (std::size_t i = firsts_[number]; i < firsts_[number + 1]; ++i) extend(places_[i], document, units, place, found);
@@ -75,6 +78,7 @@ class NearRuns {
     std::size_t least_;
     std::vector<std::uint8_t> is_seed_;  // of each place
     Numbering seeds_;
+    Marks marks_;
     std::vector<std::size_t> firsts_;
     std::vector<Place> places_;
     Likeness likeness_;

@@ -1,8 +1,11 @@
 // Sorting 64-bit words in linear time.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace nearly {
@@ -25,6 +28,31 @@ inline void radix_sort(std::vector<std::uint64_t> &words, unsigned from, unsigne
         }
         for (const std::uint64_t word : words) other[places[(word >> shift) & mask]++] = word;
         words.swap(other);
+    }
+}
+
+// What a hash is of.
+struct Hashed {
+    std::uint64_t hash;
+    std::uint32_t number;
+    bool operator<(const Hashed &other) const { return hash != other.hash ? hash < other.hash : number < other.number; }
+};
+
+// By hash, then by number. They are scattered by leading bits first, so that what is left to sort fits a cache. `check` is told
+// about how many nanoseconds the next work takes.
+template <typename Check> void sort_hashed(std::vector<Hashed> &all, Check &&check) {
+    constexpr unsigned BITS = 12;
+    std::vector<std::size_t> places((1u << BITS) + 1);
+    check(20 * all.size());
+    for (const Hashed &each : all) ++places[(each.hash >> (64 - BITS)) + 1];
+    std::partial_sum(places.begin(), places.end(), places.begin());
+    std::vector<Hashed> sorted(all.size());
+    for (const Hashed &each : all) sorted[places[each.hash >> (64 - BITS)]++] = each;  // then a place is the end of its heap
+    all.swap(sorted);
+    std::size_t from = 0;
+    for (std::size_t heap = 0; heap + 1 < places.size(); from = places[heap++]) {
+        check(50 * (places[heap] - from));
+        std::sort(all.begin() + static_cast<std::ptrdiff_t>(from), all.begin() + static_cast<std::ptrdiff_t>(places[heap]));
     }
 }
 

@@ -13,6 +13,7 @@
 
 #include "crowds.hpp"
 #include "neighbours.hpp"
+#include "radix.hpp"
 #include "stop.hpp"
 #include "winnowing.hpp"
 
@@ -110,12 +111,11 @@ class RunFinder {
         const std::size_t mask = counts.size() - 1;
         for (const Chosen &each : chosen_) counts[each.hash & mask] += counts[each.hash & mask] < 2;
         stop_.check(10 * chosen_.size());
+        std::vector<Hashed> shared;
         for (std::uint32_t i = 0; i < chosen_.size(); ++i)
-            if (counts[chosen_[i].hash & mask] > 1) order_.push_back(i);
-        std::ranges::sort(order_, [&](std::uint32_t x, std::uint32_t y) {
-            stop_.check(5);
-            return chosen_[x].hash != chosen_[y].hash ? chosen_[x].hash < chosen_[y].hash : x < y;
-        });
+            if (counts[chosen_[i].hash & mask] > 1) shared.push_back({chosen_[i].hash, i});
+        sort_hashed(shared, [&](std::size_t work) { stop_.check(work); });
+        for (const Hashed &each : shared) order_.push_back(each.number);
         is_crowded_.assign(chosen_.size(), 0);
         for (std::size_t i = 0, end; i < order_.size(); i = end) {
             end = end_of_group(i);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "grams.hpp"
+#include "marks.hpp"
 #include "neighbours.hpp"
 #include "numbering.hpp"
 #include "stop.hpp"
@@ -24,18 +25,20 @@ class SharedGrams {
         for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
             roll(units.subspan(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(offsets[i + 1] - offsets[i])), k_,
                  [&](std::uint64_t hash, std::size_t) { stop_.check(20), known_.add(hash); });
+        marks_.set(known_.hashes());
     }
 
     bool any(Hashes units) {
         bool is_shared = false;
         stop_.check(5 * units.size());
-        roll(units, k_, [&](std::uint64_t hash, std::size_t) { is_shared = is_shared || known_.find(hash) != Numbering::NONE; });
+        roll(units, k_, [&](std::uint64_t hash, std::size_t) { is_shared = is_shared || (marks_.may_have(hash) && known_.find(hash) != Numbering::NONE); });
         return is_shared;
     }
 
   private:
     std::size_t k_;
     Numbering known_;
+    Marks marks_;
     Stop stop_;
 };
 
@@ -53,11 +56,13 @@ class PassingPairs {
                      add(grams_[number].staying, grams_[number], document);
                  });
         }
+        marks_.set(known_.hashes());
     }
 
     void take(std::uint32_t document, Hashes units) {
         stop_.check(5 * units.size());
         roll(units, rarity_.k, [&](std::uint64_t hash, std::size_t) {
+            if (!marks_.may_have(hash)) return;
             const std::uint32_t number = known_.find(hash);
             if (number != Numbering::NONE) add(grams_[number].passing, grams_[number], document);
         });
@@ -87,6 +92,7 @@ class PassingPairs {
 
     Rarity rarity_;
     Numbering known_;
+    Marks marks_;
     std::vector<Gram> grams_;
     Stop stop_;
 

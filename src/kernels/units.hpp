@@ -4,6 +4,7 @@
 // plain ASCII is folded here, so that there are fewer of them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +37,10 @@ class Cutter {
     static constexpr std::uint64_t SEED = 1;
 
     Cutter(const Cut &cut, Units &units) : cut_(cut), units_(units) {
-        for (char32_t c = 0; c < 0x80; ++c) kinds_[c] = kind_of(c);
+        for (char32_t c = 0; c < 0x80; ++c) {
+            kinds_[c] = kind_of(c);
+            folds_[c] = static_cast<std::uint8_t>(cut.folds && c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+        }
     }
 
     void document(std::span<const std::uint8_t> text) {
@@ -55,6 +59,10 @@ class Cutter {
                 continue;
             }
             bool is_plain = c < 0x80;
+            if (is_plain && cut_.words) {  // most words are plain to their end
+                while (at < end && kinds_[*at] == WORD) ++at;
+                place = first + static_cast<std::uint32_t>(at - start);
+            }
             for (const std::uint8_t *ahead = at; ahead < end; ahead = at) {
                 std::uint32_t further = place;
                 c = next(ahead, end, further);
@@ -73,7 +81,8 @@ class Cutter {
 
     Cut cut_;
     Units &units_;
-    std::array<Kind, 0x80> kinds_;
+    std::array<Kind, 0x100> kinds_{};  // of bytes: OTHER for those that are no character of their own
+    std::array<std::uint8_t, 0x80> folds_;
     Numbering collected_;
     std::vector<std::uint8_t> folded_;
     bool begins_ = true, ended_ = false;
@@ -126,11 +135,11 @@ class Cutter {
     }
 
     std::span<const std::uint8_t> plain(std::span<const std::uint8_t> bytes) {
-        folded_.assign(bytes.begin(), bytes.end());
-        if (!cut_.words && kinds_[folded_[0]] == SPACE) folded_.assign(1, ' ');
-        if (cut_.folds)
-            for (std::uint8_t &byte : folded_) byte += byte >= 'A' && byte <= 'Z' ? 'a' - 'A' : 0;
-        return folded_;
+        const bool is_space = !cut_.words && kinds_[bytes[0]] == SPACE;
+        if (folded_.size() < bytes.size()) folded_.resize(bytes.size());
+        if (is_space) folded_[0] = ' ';
+        else std::ranges::transform(bytes, folded_.begin(), [&](std::uint8_t byte) { return folds_[byte]; });
+        return {folded_.data(), is_space ? 1 : bytes.size()};
     }
 };
 

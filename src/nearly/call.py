@@ -25,7 +25,7 @@ from nearly.arguments import (
 )
 from nearly.arrays import lengths_of, numbers_of
 from nearly.declaration import declarations
-from nearly.documents.lookup import SourceTexts
+from nearly.documents.lookup import SourceTexts, SpeltIds
 from nearly.errors import SettingsError
 from nearly.job import measure_of, opened_job, prepared
 from nearly.measures.choice import choose_measure
@@ -317,9 +317,13 @@ def _passages_here(
         skipped=skipped.table(),
         skipped_count=len(skipped),
         settings=settings,
-        read_source=SourceTexts(opened_source, Skipped(), ids_repeat=True),
-        read_against=SourceTexts(opened_other or opened_source, Skipped(), ids_repeat=True),
+        read_source=_texts_of(opened_source),
+        read_against=_texts_of(opened_other or opened_source),
     )
+
+
+def _texts_of(source: Any) -> SpeltIds:
+    return SpeltIds(SourceTexts(source, Skipped(), ids_repeat=True), source.id_type)
 
 
 def _passages_in_parts(
@@ -344,7 +348,10 @@ def _passages_in_parts(
         progress.stage("passages", None)
         id_types = [each.id_type for each in sources]
         found = found_in_parts(parts, id_types, left_out, settings, skipped)
-        readers = [parts.text_reader(side, Skipped()) for side in range(len(sources))]
+        readers = [
+            SpeltIds(parts.text_reader(side, Skipped()), id_type)
+            for side, id_type in enumerate(id_types)
+        ]
     return Passages(
         **found,
         skipped=skipped.table(),

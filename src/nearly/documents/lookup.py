@@ -18,6 +18,7 @@ __all__ = [
     "NamedPairs",
     "Placed",
     "SourceTexts",
+    "SpeltIds",
     "TextReader",
     "WholeReader",
     "named_pairs",
@@ -120,6 +121,34 @@ class SourceTexts:
 
     def _places(self, batch: pa.RecordBatch) -> Places:
         return located(self.source.stretches(), numbers_of(batch.column("row")))
+
+
+@dataclass(frozen=True)
+class SpeltIds:
+    """Reads by ids or by how they are spelt: tables of two sources may have strings only."""
+
+    reader: TextReader
+    id_type: pa.DataType
+
+    def by_id(self, ids: Iterable[Any]) -> dict[Any, list[Placed]]:
+        """See `TextReader`."""
+        values = {name: self._value(name) for name in ids}
+        found = self.reader.by_id(set(values.values()))
+        return {name: found[value] for name, value in values.items() if value in found}
+
+    def by_place(self, places: Iterable[Place]) -> dict[Place, str]:
+        """See `TextReader`."""
+        return self.reader.by_place(places)
+
+    def _value(self, name: Any) -> Any:
+        """The id that a string spells, if it spells one."""
+        if not isinstance(name, str):
+            return name
+        try:
+            value = pa.scalar(name).cast(self.id_type).as_py()
+        except pa.ArrowException:
+            return name
+        return value if str(value) == name else name
 
 
 def _read_as_texts(column: pa.Array) -> pa.Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,10 +23,6 @@ def byte_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Where characters [start, end) of a text are in its UTF-8 bytes."""
     first = len(text[:start].encode())
     return first, first + len(text[start:end].encode())
-
-
-def _is_number(name: Any) -> bool:
-    return isinstance(name, str) and re.fullmatch(r"-?[0-9]+", name) is not None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -105,13 +100,7 @@ class Passages(Tabular):
         wanted = {name for name, there in zip(named, other, strict=True) if there == is_other}
         if by_place:
             return reader.by_place(wanted)
-        found = {name: placed[0].text for name, placed in reader.by_id(wanted).items()}
-        # Numbers are strings in the tables where ids of the other source are.
-        numbers = {int(name): name for name in wanted - found.keys() if _is_number(name)}
-        if numbers:
-            there = reader.by_id(numbers)
-            found |= {numbers[number]: placed[0].text for number, placed in there.items()}
-        return found
+        return {name: placed[0].text for name, placed in reader.by_id(wanted).items()}
 
     def to_dict(self) -> dict[str, Any]:
         """All tables as lists of rows: data for a page that draws them."""

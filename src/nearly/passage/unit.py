@@ -43,7 +43,7 @@ class Units:
     starts: Numbers  # code points of the document's text
     ends: Numbers
     begins: npt.NDArray[np.uint8]  # whether a sentence begins with the unit
-    spelling: pa.LargeStringArray  # every different normalised unit
+    spelling: pa.LargeStringArray  # of normalised units: all of them, some perhaps twice
 
     @property
     def documents(self) -> Numbers:
@@ -131,6 +131,8 @@ def _without_empty(part: _Part) -> _Part:
 
 def _joined(parts: Sequence[_Part], threads: int) -> Units:
     """The parts one behind the other, with numbers for all of them."""
+    if len(parts) == 1:
+        return _alone(parts[0])
     names, firsts, numbers = np.unique(
         np.concatenate([part.names for part in parts]), return_index=True, return_inverse=True
     )
@@ -157,6 +159,19 @@ def _joined(parts: Sequence[_Part], threads: int) -> Units:
         spelling=take_strings(
             pa.concat_arrays([part.spelling for part in parts]), firsts.astype(np.uint32)
         ),
+    )
+
+
+def _alone(part: _Part) -> Units:
+    """One part, which keeps its numbers."""
+    return Units(
+        offsets=part.offsets,
+        hashes=part.names[part.numbers],
+        numbers=part.numbers,
+        starts=part.starts,
+        ends=part.ends,
+        begins=part.begins,
+        spelling=part.spelling,
     )
 
 

@@ -2,7 +2,7 @@
 
 `paper` has those of the source documents, `bloom` Bloom filters, `normalisation` the text that
 shingles are cut from, `signature` the signature of nearly itself, bit by bit, `passage` the runs
-that two texts share, `vector` what random hyperplanes do.
+that two texts share, `alignment` their edited passages, `vector` what random hyperplanes do.
 """
 
 from nearly.textbook.bloom import PlainBloomFilter, bloom_steps, number_key
@@ -37,7 +37,15 @@ from nearly.textbook.paper import (
     weighted_jaccard,
     words,
 )
-from nearly.textbook.passage import maximal_runs, near_runs, repeated_pieces, shared_part
+from nearly.textbook.passage import (
+    maximal_runs,
+    near_runs,
+    places_of_units,
+    rare_meetings,
+    repeated_pieces,
+    shared_part,
+    winnowed,
+)
 from nearly.textbook.vector import cosine, hyperplane_chance
 
 __all__ = [
@@ -69,6 +77,8 @@ __all__ = [
     "norm_distance",
     "normalise",
     "number_key",
+    "places_of_units",
+    "rare_meetings",
     "repeated_pieces",
     "shared_part",
     "shingles",
@@ -78,5 +88,6 @@ __all__ = [
     "similar_pairs",
     "too_common",
     "weighted_jaccard",
+    "winnowed",
     "words",
 ]

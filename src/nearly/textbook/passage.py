@@ -1,10 +1,23 @@
 """Shared passages as plainly as Python can say them."""
 
+import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import Any
 
-__all__ = ["maximal_runs", "near_runs", "repeated_pieces", "shared_part"]
+from nearly.textbook.normalisation import SCRIPTS_WITHOUT_SPACES
+from nearly.textbook.paper import WHITE_SPACE
+
+__all__ = [
+    "maximal_runs",
+    "near_runs",
+    "places_of_units",
+    "rare_meetings",
+    "repeated_pieces",
+    "shared_part",
+    "winnowed",
+]
 
 
 def maximal_runs(a: Sequence[Any], b: Sequence[Any], least: int) -> set[tuple[int, int, int]]:
@@ -81,3 +94,60 @@ def repeated_pieces(documents: Sequence[Sequence[str]], least: int) -> set[tuple
         if any((d, s) < (document, start) and other == run for d, s, other in runs)
         for i in range(len(run))
     }
+
+
+def winnowed(hashes: Sequence[int], window: int) -> list[int]:
+    """Places that are chosen: of every window the least hash, the last one of equals."""
+    chosen = {
+        min(range(start, start + window), key=lambda i: (hashes[i], -i))
+        for start in range(len(hashes) - window + 1)
+    }
+    return sorted(chosen)
+
+
+def rare_meetings(
+    documents: Sequence[Sequence[Any]], k: int, most_documents: int
+) -> Counter[tuple[int, int]]:
+    """How many k-grams two documents share that stand in at most so many documents."""
+    grams = [{tuple(words[i : i + k]) for i in range(len(words) - k + 1)} for words in documents]
+    frequency = Counter(gram for some in grams for gram in some)
+    found: Counter[tuple[int, int]] = Counter()
+    for (a, one), (b, other) in combinations(enumerate(grams), 2):
+        found[a, b] = sum(frequency[gram] <= most_documents for gram in one & other)
+    return +found
+
+
+def places_of_units(text: str, *, words: bool) -> Iterator[tuple[int, int]]:
+    """Where the words of a text, or its characters, begin and end.
+
+    A word is letters, digits and numbers in a row, or one letter of a script without spaces. A
+    character is one code point, or white space in a row. Marks belong to what they follow.
+    """
+    place = 0
+    while place < len(text):
+        start, kind = place, _kind(text[place])
+        place += 1
+        if words and kind in ("other", "space"):
+            continue
+        while place < len(text) and _continues(kind, _kind(text[place]), words=words):
+            place += 1
+        yield start, place
+
+
+def _kind(c: str) -> str:
+    category = unicodedata.category(c)
+    if c in WHITE_SPACE:
+        return "space"
+    if category[0] == "M":
+        return "mark"
+    if any(first <= ord(c) <= last for first, last in SCRIPTS_WITHOUT_SPACES):
+        return "alone"
+    return "word" if category[0] in "LN" else "other"
+
+
+def _continues(first: str, following: str, *, words: bool) -> bool:
+    if following == "mark":
+        return True
+    if words:
+        return first != "alone" and following == "word"
+    return first == following == "space"
