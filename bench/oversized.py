@@ -2,7 +2,8 @@
 
 Tweets are many and short, long texts have lengths that differ by a factor of hundred, and
 near-copies are all long: five of each text, far from each other. Documents are written as they are
-made, so that this takes little memory however many there are.
+made, so that this takes little memory however many there are; but large texts, which are all
+of one length, lie in one row group, as in a file that was written at once.
 
     python bench/oversized.py near-copies --documents 1000 -o FILE.parquet
 """
@@ -22,6 +23,7 @@ import pyarrow.parquet as pq
 
 TWEET = 140  # characters
 COPY_BYTES = 267_000
+LARGE_WORDS = 14_000  # some 54 KB
 COPIES = 5  # of each text
 REPLACED = 2  # words in a hundred
 #: Words of the shortest long text, and how many times as long others are.
@@ -47,6 +49,13 @@ def near_copies(path: Path, documents: int) -> None:
             some = [next(texts)[:COPY_BYTES] for _ in range(min(IN_BLOCK, documents - start))]
             ids = [str(start + i) for i in range(len(some))]
             writer.write_batch(pa.record_batch([ids, some], schema=generate.SCHEMA))
+
+
+def large_texts(path: Path, documents: int) -> None:
+    """Parquet, one row group: the last tenth are edited copies."""
+    texts = _edited_texts(documents, documents * 9 // 10, lambda _: LARGE_WORDS)
+    ids = [str(i) for i in range(documents)]
+    pq.write_table(pa.table([ids, list(texts)], schema=generate.SCHEMA), path)
 
 
 def long_texts(path: Path, documents: int) -> None:
@@ -80,7 +89,12 @@ def _drawn(draw: np.random.Generator, slots: Words, count: int) -> Words:
     return slots[draw.integers(0, len(slots), count, dtype=np.uint32)]
 
 
-MAKERS = {"tweets": tweets, "near-copies": near_copies, "long-texts": long_texts}
+MAKERS = {
+    "tweets": tweets,
+    "near-copies": near_copies,
+    "large-texts": large_texts,
+    "long-texts": long_texts,
+}
 
 
 def main() -> None:

@@ -137,7 +137,7 @@ def run_sql(path: Path, unit: str) -> pa.Table:
 SQL = """
 WITH documents AS (
     SELECT id, row_number() OVER () AS document,
-           list_filter(regexp_split_to_array(text, '\\s+'), word -> word <> '') AS words
+           list_filter(regexp_split_to_array(text, '\\s+'), lambda word: word <> '') AS words
     FROM '{path}'),
 shingles AS (
     SELECT DISTINCT document, hash(words[i:i + {k} - 1]) AS shingle

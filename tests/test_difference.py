@@ -1,12 +1,14 @@
 """Differences as data: spans that cover both texts, and the kind of what differs."""
 
+import re
 import time
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nearly.text.difference import Difference, difference
+from nearly.text import difference as differing
+from nearly.text.difference import Difference, difference, tokens_of
 from nearly.text.kind import KINDS, fingerprint, kind_of, kind_of_fingerprints
 
 WORDS = st.lists(
@@ -17,6 +19,12 @@ TEXTS = WORDS.map(" ".join) | st.text(max_size=40)
 
 def pieces(a: str, b: str, found: Difference) -> list[tuple[str, str, str]]:
     return [(s.kind, a[s.start_a : s.stop_a], b[s.start_b : s.stop_b]) for s in found.spans]
+
+
+@given(st.text(st.characters(codec="ascii")))
+def test_words_of_ascii_are_those_of_any_text(text: str) -> None:
+    assert tokens_of(text) == re.findall(differing._TOKEN, text)
+    assert "".join(tokens_of(text)) == text
 
 
 @given(TEXTS, TEXTS)

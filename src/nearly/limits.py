@@ -10,6 +10,7 @@ __all__ = [
     "available_memory",
     "give_back",
     "give_back_at_once",
+    "own_threads_only",
     "spare_address_space",
     "spare_memory",
 ]
@@ -48,6 +49,14 @@ def give_back_at_once() -> None:
     are asked for.
     """
     os.environ.setdefault("MIMALLOC_PURGE_DELAY", "0")
+
+
+def own_threads_only() -> None:
+    """Have NumPy's linear algebra begin no threads, if NumPy is yet to come.
+
+    They spin for a while after the start, beside ours; and what is multiplied here is small.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def spare_memory() -> None:

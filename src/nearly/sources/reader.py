@@ -1,8 +1,9 @@
 """How the rows of a source become documents: the same wherever they are read."""
 
+import dataclasses
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow as pa
 from nearly.arrays import column_of, numbers_of, spans, string_array, truths_of, whole_numbers
 from nearly.documents.place import Stretch
 from nearly.errors import SourceError, UnreadableError
+from nearly.frozen import dataclass
 from nearly.schemas import DOCUMENTS, shaped
 from nearly.sources import vector
 from nearly.sources.column import Choice, as_numbers, cast, check_column, content_of, text_of
@@ -53,7 +55,7 @@ class Members(NamedTuple):
     is_member: npt.NDArray[np.bool_]
 
 
-@dataclass
+@dataclasses.dataclass
 class Ledger:
     """What was met when documents were read, to be held against what is read later."""
 

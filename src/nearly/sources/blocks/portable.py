@@ -1,9 +1,10 @@
 """Rows that live in one process alone, written down so that they can go along to another."""
 
+import dataclasses
 import os
 import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 
 from nearly.errors import SourceError, UnreadableError
+from nearly.frozen import dataclass
 from nearly.sources import column
 from nearly.sources.formats.soundness import NOT_UTF_8, checked
 from nearly.sources.part import Cut, Part, Reject
@@ -60,7 +62,7 @@ def carry(part: Part, reading: Reading, size: int, spool: Spool) -> list[Cut]:
     return packing.cuts
 
 
-@dataclass
+@dataclasses.dataclass
 class _Notes:
     """What a part has to say about its rows, besides the rows."""
 
