@@ -16,6 +16,7 @@ import nearly
 from nearly.web.csv_cell import csv_line
 from nearly.web.route import ROUTES
 from nearly.web.sample import write_sample
+from nearly.wording import short
 
 OURS = {"origin": BASE, "sec-fetch-site": "same-origin"}
 PAGES = [
@@ -185,6 +186,23 @@ def test_names_are_hidden_on_every_page(client: TestClient) -> None:
                 assert name not in json.dumps(plain, ensure_ascii=False)
     client.post("/names", data={"to": "/", "hidden": "0"}, headers=OURS)
     assert "calc" in client.get("/r/found/pairs").text
+
+
+def test_a_heat_map_shows_what_the_twin_says(client: TestClient) -> None:
+    compared = []
+    for cluster in (0, 1):
+        page = Parsed(client.get(f"/r/other/cluster/{cluster}").text)
+        (drawn,) = [
+            json.loads(e["data-cluster"] or "") for _, e in page.elements if "data-cluster" in e
+        ]
+        links = client.get(f"/r/other/cluster/{cluster}?format=json").json()["links"]
+        columns = [drawn[name] for name in ("a", "b", "values", "pairs")]
+        for link, (a, b, value, pair) in zip(links, zip(*columns, strict=True), strict=True):
+            assert (link["a"], link["b"]) == (a, b)
+            assert f"{value / 10_000:.4f}" == short(link["value"])
+            assert pair == (-1 if link["pair"] is None else link["pair"])
+            compared.append(link["value"])
+    assert any(value % 1 for value in compared)
 
 
 def test_what_is_not_there_is_said_in_one_shape(client: TestClient) -> None:

@@ -55,7 +55,7 @@ class Links:
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def links_among(prepared: Prepared, pairs: Whole, drawn: Whole) -> Links:
+def links_among(prepared: Prepared, pairs: npt.NDArray[np.int32], drawn: Whole) -> Links:
     """Those of some pairs that are between documents which are drawn."""
     ends = [prepared.array(name)[pairs] for name in ("first", "second")]
     inside = np.isin(ends[0], drawn) & np.isin(ends[1], drawn)

@@ -105,8 +105,8 @@ def _drawings(laid: Laid, seen: OneCluster) -> Markup:
         "names": seen.names,
         "a": seen.links.a.tolist(),
         "b": seen.links.b.tolist(),
-        # Drawn, and not read: ten-thousandths are more than an eye can tell.
-        "values": np.rint(seen.links.value * 10_000).astype(np.int64).tolist(),
+        # In ten-thousandths, rounded down as everywhere, but for what a float is short of one.
+        "values": np.floor(seen.links.value * 10_000 + 1e-6).astype(np.int64).tolist(),
         "pairs": seen.links.pair.tolist(),
         "least": seen.least,
         "distance": seen.value == "distance",
