@@ -114,3 +114,19 @@ def test_a_limit_on_the_size_of_files_is_told_and_changes_nothing(tmp_path: Path
     assert "File too large" in done.stdout
     assert done.stdout.endswith(f"{len(TEXTS)}\n")
     assert is_as_before(tmp_path / "index")
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux tells")
+def test_single_pages_are_read_unless_a_segment_is_read_through(tmp_path: Path) -> None:
+    """Where an index is larger than memory, what is read ahead takes the room of what is needed."""
+
+    def advice() -> set[str]:
+        mapped = Path("/proc/self/smaps").read_text().split(str(tmp_path), 1)[1]
+        return set(mapped.split("VmFlags:", 1)[1].split("\n", 1)[0].split()) & {"rr", "sr"}
+
+    with nearly.Index.create(tmp_path / "index", TEXTS, threshold=0.8) as index:
+        assert advice() == {"rr"}
+        with index._store.lives()[0].segment.read_through():
+            assert advice() == {"sr"}
+        assert index.check().is_sound
+        assert advice() == {"rr"}

@@ -15,7 +15,7 @@ from typing import Protocol
 from nearly import remnant
 from nearly.errors import SinkError
 
-__all__ = ["Directory", "DiskDirectory", "MemoryDirectory", "NewFile"]
+__all__ = ["Directory", "DiskDirectory", "MemoryDirectory", "NewFile", "advise"]
 
 
 class NewFile(Protocol):
@@ -101,7 +101,9 @@ class DiskDirectory:
         with open(self._segments / name, "rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
                 return memoryview(b"")
-            return memoryview(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ))
+            mapped = memoryview(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ))
+        advise(mapped, is_random=True)
+        return mapped
 
     def remove(self, name: str) -> None:
         """See `Directory`."""
@@ -151,6 +153,16 @@ class _MemoryFile(io.BytesIO):
 
     def sync(self) -> None:
         self.flush()
+
+
+def advise(mapped: memoryview, *, is_random: bool) -> None:
+    """Say how a file will be read. A question needs single pages of it from all over.
+
+    What would be read ahead with each of them takes the room of pages that are needed again, where
+    an index is larger than memory.
+    """
+    if isinstance(mapped.obj, mmap.mmap) and hasattr(mmap, "MADV_RANDOM"):
+        mapped.obj.madvise(mmap.MADV_RANDOM if is_random else mmap.MADV_SEQUENTIAL)
 
 
 class MemoryDirectory:

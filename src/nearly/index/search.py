@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -325,7 +326,8 @@ def near_contents(
             asked = (signed, contents, asking.threshold, workers)
             pairs, more = sharing_pairs(asking.poster, live, *asked), 0
         else:
-            pairs, more = _met_by_many(asking, live, signed, workers, most)
+            with live.segment.read_through() if len(signed.keys) > FEW else nullcontext():
+                pairs, more = _met_by_many(asking, live, signed, workers, most)
         left_out += more
         if len(pairs) == 0:
             continue

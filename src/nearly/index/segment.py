@@ -4,6 +4,7 @@ Every page is compared with its checksum before something of it is used for the 
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +14,7 @@ import pyarrow as pa
 
 from nearly import _kernels
 from nearly.arrays import column_of
-from nearly.index.directory import Directory
+from nearly.index.directory import Directory, advise
 from nearly.index.draft import NOWHERE
 from nearly.index.segment_file import Opened, Written, damaged, open_file
 from nearly.index.text_block import TextBlock, compressed, unpacked
@@ -236,7 +237,17 @@ class Segment:
 
     def damaged_pages(self) -> int:
         """How many pages are not as they were written, now."""
-        return len(self.mapped.damaged())
+        with self.read_through():
+            return len(self.mapped.damaged())
+
+    @contextmanager
+    def read_through(self) -> Iterator[None]:
+        """Much of it is read meanwhile, page after page."""
+        advise(self._opened.mapped, is_random=False)
+        try:
+            yield
+        finally:
+            advise(self._opened.mapped, is_random=True)
 
 
 class _Told:

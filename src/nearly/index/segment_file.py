@@ -54,6 +54,7 @@ class Written:
 class Opened:
     """A file that is mapped: where its columns are. Its pages are not checked yet."""
 
+    mapped: memoryview
     data: npt.NDArray[np.uint8]
     sums: npt.NDArray[np.uint64]
     columns: Mapping[str, tuple[int, int, str]]
@@ -198,9 +199,10 @@ def _seal(
 def open_file(directory: Directory, written: Written) -> Opened:
     """Map a segment that the catalogue names; its pages are checked when they are needed."""
     try:
-        data = np.frombuffer(directory.map(written.name), np.uint8)
+        mapped = directory.map(written.name)
     except FileNotFoundError:
         raise damaged(written.name, "it is not there") from None
+    data = np.frombuffer(mapped, np.uint8)
     if len(data) != written.size:
         raise damaged(written.name, f"it has {len(data):,} of {written.size:,} bytes")
     magic, start, length, place, digest = TRAILER.unpack(data[-TRAILER.size :].tobytes())
@@ -213,7 +215,9 @@ def open_file(directory: Directory, written: Written) -> Opened:
         raise damaged(written.name, "its directory is not as it was written")
     told = json.loads(data[start:length].tobytes())
     columns = {name: tuple(column) for name, column in told["columns"].items()}
-    return Opened(data=data[:length], sums=pages, columns=columns, facts=told["facts"])
+    return Opened(
+        mapped=mapped, data=data[:length], sums=pages, columns=columns, facts=told["facts"]
+    )
 
 
 def damaged(name: str, what: str) -> UnreadableError:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from threading import RLock
 from typing import Final, TypeVar
 
@@ -246,7 +246,10 @@ class Store:
             self._merge([lives[place] for place in chosen])
 
     def _merge(self, lives: Sequence[Live]) -> None:
-        self._replace(merged(lives), Commit(old_segments=[live.key for live in lives]))
+        with ExitStack() as stack:
+            for live in lives:
+                stack.enter_context(live.segment.read_through())
+            self._replace(merged(lives), Commit(old_segments=[live.key for live in lives]))
 
     def _replace(self, draft: Draft, change: Commit) -> None:
         """Commit one new segment, if there is anything in it, with what it replaces."""
