@@ -122,7 +122,7 @@ class Growing(RuleBasedStateMachine):
         self.folder = TemporaryDirectory(dir=MEMORY)
         self.path: Any = Path(self.folder.name) / "index"
         if self.postgres is not None:
-            self.path, measure = named_in(self.postgres)("index"), "jaccard"
+            self.path = named_in(self.postgres)("index")
         self.keeps_texts = keeps_texts
         made = SURE | {"seed": seed, "measure": measure}
         self.index = nearly.Index.create(self.path, **made, texts=keeps_texts)
@@ -275,8 +275,9 @@ def test_what_was_seen_is_what_find_finds(home: Home, size: int) -> None:
     assert seen == pairs_of(found.pairs)
 
 
+@on_both()
 @pytest.mark.parametrize("texts", [True, False])
-def test_containment_is_counted_and_nothing_is_missed(tmp_path: Path, texts: bool) -> None:
+def test_containment_is_counted_and_nothing_is_missed(home: Home, texts: bool) -> None:
     """Texts, and beginnings of them that share no bucket with the whole."""
     documents = near_copies(120)
     words = [text.split() for text in documents.values()]
@@ -287,21 +288,21 @@ def test_containment_is_counted_and_nothing_is_missed(tmp_path: Path, texts: boo
     names = list(documents)
     random.Random(3).shuffle(names)
     seen = set()
-    with nearly.Index.create(tmp_path / "index", texts=texts, **made) as index:
+    with nearly.Index.create(home("index"), texts=texts, **made) as index:
         for first in range(0, len(names), 23):
             batch = {name: documents[name] for name in names[first : first + 23]}
             seen |= pairs_of(index.add(batch).seen)
-        assert index.stats().segments > 1
         assert len(seen) == len(found)
         index.compact()
         assert index.check().is_sound
         assert index.stats().promised == 1
 
 
-def test_items_that_are_contained(tmp_path: Path) -> None:
+@on_both(is_quick=True)
+def test_items_that_are_contained(home: Home) -> None:
     baskets = pa.table({"id": ["a", "b", "c"], "items": [list(range(50)), [1, 2, 90], [7, 8]]})
     made: dict[str, Any] = {"items": "items", "measure": "containment", "threshold": 0.6}
-    with nearly.Index.create(tmp_path / "index", baskets, **made) as index:
+    with nearly.Index.create(home("index"), baskets, **made) as index:
         assert list(index.query([2, 1])) == [("a", 1.0), ("b", 1.0)]
         assert list(index.query([*range(1, 9), 90])) == [("b", 1.0), ("c", 1.0), ("a", 8 / 9)]
         assert index.query([90], k=1) == [("b", 1.0)]
@@ -553,7 +554,6 @@ def test_rows_without_ids_are_numbered_on(home: Home) -> None:
     [
         ({"common": 0.1}, SettingsError, "an index grows"),
         ({"weights": "idf"}, SettingsError, "an index keeps no weights"),
-        ({"engine": "spark"}, SettingsError, "filled on one machine"),
         ({"measure": "edit", "within": 2}, SettingsError, "no hash functions"),
         ({"treshold": 0.5}, SettingsError, "threshold"),
         ({"threshold": 2}, SettingsError, "threshold is 2"),

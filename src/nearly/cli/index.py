@@ -12,6 +12,7 @@ import click
 
 from nearly.cli import exit_code, report
 from nearly.cli import option as shared
+from nearly.cli.engine import engine_of
 from nearly.cli.message import say
 from nearly.cli.section import Command, option
 from nearly.cli.terminal import harmless
@@ -66,6 +67,7 @@ def index() -> None:
     is_flag=True,
     help="Keep sets of hashes instead of texts: nobody can read them, and they take more room.",
 )
+@shared.cluster_options
 @shared.quiet_option
 @shared.debug_option
 def create(
@@ -73,20 +75,26 @@ def create(
 ) -> int:
     """Make an index in a new folder, of documents or empty.
 
-    How documents are compared is fixed from now on.
+    How documents are compared is fixed from now on. With --engine spark, many machines write it, to
+    a folder that all of them see.
 
     \b
     nearly index create seen/ corpus.parquet -t 0.8
     nearly index create seen/ --unit word --k 3
+    nearly index create /shared/seen corpus/ --master spark://host:7077
     """
     from nearly.index.index import Index
 
     arguments = shared.library_arguments(options)
     given = shared.given_source(source) if source else None
-    with Index.create(place, given, texts=not no_texts, **arguments) as made:
+    with (
+        engine_of(options).at_work(),
+        Index.create(place, given, texts=not no_texts, **arguments) as made,
+    ):
         if not quiet:
             _say_size(made)
-    return exit_code.CLEAN
+        report.say_skipped(made.skipped, made.skipped_count, None)
+        return report.ending(made.skipped_count)
 
 
 @index.command(cls=Command)

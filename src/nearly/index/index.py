@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nearly.documents.two_sided import check_alike
 from nearly.errors import MissingError, SettingsError, SinkError, UnreadableError
-from nearly.index.adding import Adding, explained, opened_here, running_of
+from nearly.index.adding import Adding, explained, running_of
 from nearly.index.answer import Added, Answer, Checked, Id, Stats
 from nearly.index.catalogue import IdKind
 from nearly.index.checking import check, examine
@@ -22,6 +22,7 @@ from nearly.index.directory import DiskDirectory
 from nearly.index.live import Live
 from nearly.index.making import Making, Shape
 from nearly.index.old import Old, every_document, old_side
+from nearly.index.parted import create_on_spark
 from nearly.index.postgres_place import PostgresPlace, is_postgres
 from nearly.index.postgres_store import PostgresStore, create_tables, open_tables
 from nearly.index.question import content_of
@@ -29,6 +30,8 @@ from nearly.index.search import ask
 from nearly.index.snapshot import copy_index
 from nearly.index.store import Store, open_store
 from nearly.measures.base import Measure
+from nearly.run import engine_name, reopened
+from nearly.schemas import SKIPPED
 from nearly.settings import Settings
 from nearly.sources import Skipped
 
@@ -45,6 +48,10 @@ class Index:
     """
 
     # Made and opened
+
+    #: Records that `create` left out, and why: record, reason. All are counted, not all listed.
+    skipped: pa.Table = SKIPPED.empty_table()
+    skipped_count: int = 0
 
     def __init__(self, store: AnyStore) -> None:
         """For `create` and `open`."""
@@ -64,7 +71,8 @@ class Index:
         The options are those of `find` that say how documents are compared (`measure`, `threshold`,
         `k`, …), which are fixed from now on, and those that say how the source is read (`id`,
         `text`, `items`, …). Without a `seed`, one is drawn. `texts=False` keeps sets of hashes
-        instead of texts.
+        instead of texts. With `engine="spark"`, or of a Spark DataFrame, many machines write the
+        segments, to a folder that all of them see. What was left out is in `skipped`.
         """
         running, rest = running_of(options)
         if source is None and (running.items is not None or running.vector is not None):
@@ -72,15 +80,21 @@ class Index:
                 "items or a vector were named and no source was given, which says what they are; "
                 "create the index with its first documents"
             )
-        opened = None if source is None else opened_here(source, running)
-        making = Making.of(rest, opened, texts=texts)
         skipped = Skipped(strict=running.strict)
-        if is_postgres(path):
-            create_tables(PostgresPlace.of(str(path)), making, opened, skipped)
-        else:
+        if engine_name(source, running) == "spark":
             with explained(os.fspath(path)):
-                create(Path(path).absolute(), making, opened, skipped)
-        return cls.open(path)
+                create_on_spark(path, source, running, rest, skipped, texts=texts)
+        else:
+            opened = None if source is None else reopened(source, running)
+            making = Making.of(rest, opened, texts=texts)
+            if is_postgres(path):
+                create_tables(PostgresPlace.of(str(path)), making, opened, skipped)
+            else:
+                with explained(os.fspath(path)):
+                    create(Path(path).absolute(), making, opened, skipped)
+        made = cls.open(path)
+        made.skipped, made.skipped_count = skipped.table(), len(skipped)
+        return made
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> Self:
@@ -134,8 +148,8 @@ class Index:
         is_usual = threshold is None and within is None and k is None
         at = {"threshold": threshold, "within": within}
         asking = making.asking if is_usual else making.asking_at(**at)
-        view = self._store.view()
-        return [ask(asking, view.near, content_of(making, text), k) for text in texts]
+        with self._store.reading() as view:
+            return [ask(asking, view.near, content_of(making, text), k) for text in texts]
 
     def text(self, id: Id) -> str:  # noqa: A002
         """The text of a document, as it was added; KeyError where there is none of this id."""
@@ -159,7 +173,8 @@ class Index:
         return _find(self._of_id(id), self._store.id_digests([id])) is not None
 
     def __len__(self) -> int:
-        return self._store.view().counts().documents
+        with self._store.reading() as view:
+            return view.counts().documents
 
     @property
     def value(self) -> str:
@@ -186,12 +201,13 @@ class Index:
     @property
     def id_kind(self) -> IdKind | None:
         """What its ids are: decided by the first document."""
-        return self._store.view().state.id_kind
+        with self._store.reading() as view:
+            return view.state.id_kind
 
     def stats(self) -> Stats:
         """How large it is, and what it was made with."""
-        view = self._store.view()
-        counts, making, state = view.counts(), view.making, view.state
+        with self._store.reading() as view:
+            counts, making, state = view.counts(), view.making, view.state
         measure, banding = making.measure, making.banding
         is_posted = making.poster is not None
         closeness = float(measure.closeness(measure.threshold(making.settings)))
@@ -219,7 +235,8 @@ class Index:
         The number is that of its first document. All documents are compared with each other, which
         takes as long as a run of `find` over them.
         """
-        return clusters(self._store.view())
+        with self._store.reading() as view:
+            return clusters(view)
 
     # Changed
 
@@ -286,12 +303,14 @@ class Index:
     def old_side(self, source: Any, *, every_copy: bool) -> Old:
         """The documents that have a pair with one of a source, as of the last commit."""
         check_alike(self._store.making.kind, source)
-        asked = (self._store.view(), source, Skipped(), self._store.workers())
-        return old_side(*asked, every_copy=every_copy)
+        with self._store.reading() as view:
+            asked = (view, source, Skipped(), self._store.workers())
+            return old_side(*asked, every_copy=every_copy)
 
     def every_document(self) -> Old:
         """All documents, as a source, as of the last commit."""
-        return every_document(self._store.view())
+        with self._store.reading() as view:
+            return every_document(view)
 
     # Looked after
 
@@ -347,7 +366,8 @@ class Index:
     # Ids
 
     def _of_id(self, id: Id) -> Sequence[Live]:  # noqa: A002
-        return self._store.view().of_ids(self._store.id_digests([id]))
+        with self._store.reading() as view:
+            return view.of_ids(self._store.id_digests([id]))
 
 
 def _find(lives: Sequence[Live], digests: npt.NDArray[np.uint64]) -> tuple[Live, int] | None:

@@ -124,7 +124,7 @@ def old_side(
     found = [np.empty((0, 2), np.uint64)]
     signs = workers.map(lambda batch: _signed(making, batch), source.documents(skipped))
     for signed, contents in signs:
-        lives = view.near(signed, 0)
+        lives = view.near(making.asking, signed, contents, 0)
         nears, _ = near_contents(making.asking, lives, signed, contents, workers, 0)
         met = [near.digests for near in nears]
         found.append(np.unique(np.concatenate([signed.digests[signed.sizes > 0], *met]), axis=0))

@@ -87,11 +87,11 @@ class Store:
                     self._load()
         return self._lives
 
-    def view(self) -> SegmentView:
-        """The same, for questions."""
+    def reading(self) -> AbstractContextManager[SegmentView]:
+        """The same, for questions, all of them about one commit."""
         with self.lock:
             lives = self.lives()
-            return SegmentView(self.making, self.state, lives)
+            return nullcontext(SegmentView(self.making, self.state, lives))
 
     @property
     def place(self) -> str | None:
