@@ -4,13 +4,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.documents.two_sided import check_alike
+from nearly.engines.base import Parts
 from nearly.errors import MissingError, SettingsError, SinkError, UnreadableError
 from nearly.index.adding import Adding, explained, running_of
 from nearly.index.answer import Added, Answer, Checked, Id, Stats
@@ -21,8 +22,9 @@ from nearly.index.creation import create
 from nearly.index.directory import DiskDirectory
 from nearly.index.live import Live
 from nearly.index.making import Making, Shape
-from nearly.index.old import Old, every_document, old_side
+from nearly.index.old import Old, check_texts, every_document, met, old_side
 from nearly.index.parted import create_on_spark
+from nearly.index.parted_old import met_in_parts
 from nearly.index.postgres_place import PostgresPlace, is_postgres
 from nearly.index.postgres_store import PostgresStore, create_tables, open_tables
 from nearly.index.question import content_of
@@ -36,6 +38,9 @@ from nearly.settings import Settings
 from nearly.sources import Skipped
 
 AnyStore = Store | PostgresStore
+
+#: How often parts ask anew, where somebody writes to the index meanwhile.
+TRIES: Final = 3
 
 __all__ = ["Index", "is_index"]
 
@@ -304,8 +309,21 @@ class Index:
         """The documents that have a pair with one of a source, as of the last commit."""
         check_alike(self._store.making.kind, source)
         with self._store.reading() as view:
-            asked = (view, source, Skipped(), self._store.workers())
-            return old_side(*asked, every_copy=every_copy)
+            digests = met(view, source, Skipped(), self._store.workers())
+            return old_side(view, digests, every_copy=every_copy)
+
+    def old_side_in_parts(self, source: Any, parts: Parts, *, every_copy: bool) -> Old:
+        """The same of a source that lies in parts, each of which opens the folder where it is."""
+        check_alike(self._store.making.kind, source)
+        check_texts(self._store.making)
+        for _ in range(TRIES):
+            with self._store.reading() as view:
+                commits, digests = met_in_parts(parts, self.place or "")
+                if commits == {view.state.commit}:
+                    return old_side(view, digests, every_copy=every_copy)
+        raise SinkError(
+            f"{self.name} changed each time that it was asked; try again when nobody writes to it"
+        )
 
     def every_document(self) -> Old:
         """All documents, as a source, as of the last commit."""
