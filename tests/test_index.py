@@ -15,6 +15,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from postgres import needs_postgres
@@ -22,6 +23,8 @@ from postgres import needs_postgres
 import nearly
 from nearly import _kernels, textbook
 from nearly.arrays import string_array
+from nearly.cli import exit_code
+from nearly.cli.index import index as index_command
 from nearly.errors import MissingError, NearlyError, SettingsError, SinkError, SourceError
 from nearly.index import addition, merge_policy, search
 from nearly.settings import TextSettings
@@ -565,6 +568,18 @@ def test_settings_that_make_no_index(
     with pytest.raises(error, match=said):
         nearly.Index.create(tmp_path / "index", {"a": "text"}, **options)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_says_what_it_left_out(tmp_path: Path) -> None:
+    lines = ['{"id": 1, "text": "some text"}', '{"id": 1, "text": "its id is taken"}', "no JSON"]
+    (tmp_path / "new.jsonl").write_text("\n".join(lines))
+    for command in ("create", "add"):
+        listed = tmp_path / f"{command}.csv"
+        given = [command, tmp_path / "seen", tmp_path / "new.jsonl", "--skipped", listed]
+        ran = CliRunner().invoke(index_command, list(map(str, given)), standalone_mode=False)
+        assert ran.return_value == exit_code.INCOMPLETE
+        assert "not valid JSON" in listed.read_text()
+        assert "has its id" in listed.read_text()
 
 
 def test_places_that_hold_no_index(tmp_path: Path) -> None:

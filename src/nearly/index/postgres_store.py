@@ -79,9 +79,11 @@ class PostgresView:
         documents, contents, size = self.tables.counts()
         return Counts(documents=documents, contents=contents, gone=0, size=size)
 
-    def for_adding(self, rows: Rows) -> list[Live]:
-        """All that new documents have to be compared with: near ones, copies, and equal ids."""
-        met = self._met(self.making.asking, rows, rows.contents, MOST_MEMBERS)
+    def for_adding(self, rows: Rows, *, with_near: bool) -> list[Live]:
+        """What has the ids of new documents; and what they have to be compared with, if that is
+        asked for: near ones, and copies."""
+        asked = (self.making.asking, rows, rows.contents, MOST_MEMBERS)
+        met = self._met(*asked) if with_near else []
         same_ids = self.tables.of_ids(sortable(rows.id_digests))
         found = {row.number: row for row in (*met, *same_ids)}
         return self._live([found[number] for number in sorted(found)])
@@ -135,7 +137,7 @@ class PostgresAddition(Addition):
 
     def take(self, rows: Rows, *, is_last: bool) -> None:  # noqa: ARG002
         """See `Addition`."""
-        self.lives = self.view.for_adding(rows)
+        self.lives = self.view.for_adding(rows, with_near=self.is_reporting)
         rows = self._with_new_ids(rows)
         self._count(rows)
         if self.is_reporting and len(rows):
