@@ -16,6 +16,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from postgres import needs_postgres
@@ -23,6 +24,8 @@ from postgres import needs_postgres
 import nearly
 from nearly import _kernels, textbook
 from nearly.arrays import string_array
+from nearly.cli import exit_code
+from nearly.cli.index import index as index_command
 from nearly.errors import MissingError, NearlyError, SettingsError, SinkError, SourceError
 from nearly.index import addition, merge_policy, search
 from nearly.index.plain_question import ask_plainly
@@ -125,7 +128,7 @@ class Growing(RuleBasedStateMachine):
         self.folder = TemporaryDirectory(dir=MEMORY)
         self.path: Any = Path(self.folder.name) / "index"
         if self.postgres is not None:
-            self.path, measure = named_in(self.postgres)("index"), "jaccard"
+            self.path = named_in(self.postgres)("index")
         self.keeps_texts = keeps_texts
         made = SURE | {"seed": seed, "measure": measure}
         self.index = nearly.Index.create(self.path, **made, texts=keeps_texts)
@@ -278,8 +281,9 @@ def test_what_was_seen_is_what_find_finds(home: Home, size: int) -> None:
     assert seen == pairs_of(found.pairs)
 
 
+@on_both()
 @pytest.mark.parametrize("texts", [True, False])
-def test_containment_is_counted_and_nothing_is_missed(tmp_path: Path, texts: bool) -> None:
+def test_containment_is_counted_and_nothing_is_missed(home: Home, texts: bool) -> None:
     """Texts, and beginnings of them that share no bucket with the whole."""
     documents = near_copies(120)
     words = [text.split() for text in documents.values()]
@@ -290,21 +294,21 @@ def test_containment_is_counted_and_nothing_is_missed(tmp_path: Path, texts: boo
     names = list(documents)
     random.Random(3).shuffle(names)
     seen = set()
-    with nearly.Index.create(tmp_path / "index", texts=texts, **made) as index:
+    with nearly.Index.create(home("index"), texts=texts, **made) as index:
         for first in range(0, len(names), 23):
             batch = {name: documents[name] for name in names[first : first + 23]}
             seen |= pairs_of(index.add(batch).seen)
-        assert index.stats().segments > 1
         assert len(seen) == len(found)
         index.compact()
         assert index.check().is_sound
         assert index.stats().promised == 1
 
 
-def test_items_that_are_contained(tmp_path: Path) -> None:
+@on_both(is_quick=True)
+def test_items_that_are_contained(home: Home) -> None:
     baskets = pa.table({"id": ["a", "b", "c"], "items": [list(range(50)), [1, 2, 90], [7, 8]]})
     made: dict[str, Any] = {"items": "items", "measure": "containment", "threshold": 0.6}
-    with nearly.Index.create(tmp_path / "index", baskets, **made) as index:
+    with nearly.Index.create(home("index"), baskets, **made) as index:
         assert list(index.query([2, 1])) == [("a", 1.0), ("b", 1.0)]
         assert list(index.query([*range(1, 9), 90])) == [("b", 1.0), ("c", 1.0), ("a", 8 / 9)]
         assert index.query([90], k=1) == [("b", 1.0)]
@@ -624,7 +628,6 @@ def test_rows_without_ids_are_numbered_on(home: Home) -> None:
     [
         ({"common": 0.1}, SettingsError, "an index grows"),
         ({"weights": "idf"}, SettingsError, "an index keeps no weights"),
-        ({"engine": "spark"}, SettingsError, "filled on one machine"),
         ({"measure": "edit", "within": 2}, SettingsError, "no hash functions"),
         ({"treshold": 0.5}, SettingsError, "threshold"),
         ({"threshold": 2}, SettingsError, "threshold is 2"),
@@ -636,6 +639,18 @@ def test_settings_that_make_no_index(
     with pytest.raises(error, match=said):
         nearly.Index.create(tmp_path / "index", {"a": "text"}, **options)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_says_what_it_left_out(tmp_path: Path) -> None:
+    lines = ['{"id": 1, "text": "some text"}', '{"id": 1, "text": "its id is taken"}', "no JSON"]
+    (tmp_path / "new.jsonl").write_text("\n".join(lines))
+    for command in ("create", "add"):
+        listed = tmp_path / f"{command}.csv"
+        given = [command, tmp_path / "seen", tmp_path / "new.jsonl", "--skipped", listed]
+        ran = CliRunner().invoke(index_command, list(map(str, given)), standalone_mode=False)
+        assert ran.return_value == exit_code.INCOMPLETE
+        assert "not valid JSON" in listed.read_text()
+        assert "has its id" in listed.read_text()
 
 
 def test_places_that_hold_no_index(tmp_path: Path) -> None:

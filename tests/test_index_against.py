@@ -10,7 +10,7 @@ import pytest
 import relatives
 from click.testing import CliRunner
 from clusters import needs_java
-from engines import session
+from engines import frame_of, session
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -279,5 +279,5 @@ def test_spark_compares_with_an_index(tmp_path: Path) -> None:
     grown(tmp_path / "seen", old, 2)
     found = nearly.find(new, against=tmp_path / "seen", engine="spark")
     assert found.to_arrow() == nearly.find(new, against=tmp_path / "seen").pairs
-    with pytest.raises(SettingsError, match="an index is asked on one machine"):
-        nearly.find(session().createDataFrame(new), against=tmp_path / "seen")
+    of_frame = nearly.find(frame_of(new, 3), against=tmp_path / "seen", id="id", text="text")
+    assert of_frame.to_arrow() == found.to_arrow()

@@ -109,5 +109,3 @@ class TestMany:
             with pytest.raises(SettingsError, match="pg_dump"):
                 nearly.Index.check_at(place, repair=True)
             assert nearly.Index.check_at(place).is_sound
-        with pytest.raises(SettingsError, match="an index in a folder"):
-            nearly.Index.create(named_in(postgres)("index"), measure="containment")

@@ -127,20 +127,31 @@ def _beside_index(
 ) -> Iterator[tuple[TwoSided, Engine[Any, Any]]]:
     """New documents, after those of the index that have a pair with one of them."""
     with opened(given, running) as (read, engine):
-        if hasattr(read, "frame"):
-            raise SettingsError(
-                "the documents are a Spark DataFrame, and an index is asked on one machine; give "
-                "frame.toArrow(), or the old documents as a source"
-            )
         engine.progress.stage("asking the index", None)
-        old: Any = index.old_side(read, every_copy=settings.all_pairs)
         if engine_name(given, running) == "spark":
-            if old.holds_items or old.shape is not None:
-                raise SettingsError(
-                    "the index holds no texts, which Spark could be given; leave engine out"
-                )
-            old = reopened(old.table(), Running(id="id", text="text"))
+            old: Any = _old_on_spark(read, engine, index, settings)
+        else:
+            old = index.old_side(read, every_copy=settings.all_pairs)
         yield TwoSided(old, read), engine
+
+
+def _old_on_spark(read: Any, engine: Any, index: Index, settings: Settings) -> Any:
+    """The executors open the folder of an index; the driver asks one that is elsewhere."""
+    if index.holds != "text":
+        raise SettingsError(
+            "the index holds no texts, which Spark could be given; leave engine out"
+        )
+    copies = settings.all_pairs
+    if index.place is not None:
+        old = index.old_side_in_parts(read, engine.in_parts(read), every_copy=copies)
+    elif hasattr(read, "frame"):
+        raise SettingsError(
+            "the documents are a Spark DataFrame, and an index in PostgreSQL is asked by one "
+            "machine; give frame.toArrow(), or the old documents as a source"
+        )
+    else:
+        old = index.old_side(read, every_copy=copies)
+    return reopened(old.table(), Running(id="id", text="text"))
 
 
 def prepared(measuring: Measuring, settings: Settings) -> Settings:

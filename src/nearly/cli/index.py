@@ -12,12 +12,15 @@ import click
 
 from nearly.cli import exit_code, report
 from nearly.cli import option as shared
+from nearly.cli.engine import engine_of
 from nearly.cli.message import say
 from nearly.cli.section import Command, option
 from nearly.cli.terminal import harmless
 from nearly.wording import count, short
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from nearly.index.answer import Added, Checked
     from nearly.index.index import Index
 
@@ -66,27 +69,42 @@ def index() -> None:
     is_flag=True,
     help="Keep sets of hashes instead of texts: nobody can read them, and they take more room.",
 )
+@shared.skipped_option
+@shared.cluster_options
 @shared.quiet_option
 @shared.debug_option
 def create(
-    place: Path | str, source: tuple[str, ...], no_texts: bool, quiet: bool, **options: Any
+    place: Path | str,
+    source: tuple[str, ...],
+    no_texts: bool,
+    skipped: Path | None,
+    quiet: bool,
+    **options: Any,
 ) -> int:
     """Make an index in a new folder, of documents or empty.
 
-    How documents are compared is fixed from now on.
+    How documents are compared is fixed from now on. With --engine spark, many machines write it, to
+    a folder that all of them see.
 
     \b
     nearly index create seen/ corpus.parquet -t 0.8
     nearly index create seen/ --unit word --k 3
+    nearly index create /shared/seen corpus/ --master spark://host:7077
     """
     from nearly.index.index import Index
+    from nearly.sinks import check_output
 
+    if skipped is not None:
+        check_output(skipped, force=False)
     arguments = shared.library_arguments(options)
     given = shared.given_source(source) if source else None
-    with Index.create(place, given, texts=not no_texts, **arguments) as made:
+    with (
+        engine_of(options).at_work(),
+        Index.create(place, given, texts=not no_texts, **arguments) as made,
+    ):
         if not quiet:
             _say_size(made)
-    return exit_code.CLEAN
+        return _end(made.skipped, made.skipped_count, skipped, force=False)
 
 
 @index.command(cls=Command)
@@ -102,6 +120,7 @@ def create(
     type=shared.File,
     help="Write the new pairs to this file: id, seen, similarity.",
 )
+@shared.skipped_option
 @shared.json_option
 @shared.quiet_option
 @shared.force_option
@@ -111,6 +130,7 @@ def add(
     source: tuple[str, ...],
     replace: bool,
     output: Path | None,
+    skipped: Path | None,
     as_json: bool,
     quiet: bool,
     force: bool,
@@ -124,11 +144,13 @@ def add(
     nearly index add seen/ new.jsonl
     nearly index add seen/ new.jsonl --replace -o pairs.parquet
     """
-    from nearly.sinks import check_not_read, check_output, write_table
+    from nearly.sinks import check_different, check_not_read, check_output, write_table
 
-    if output is not None:
-        check_output(output, force=force)
-        check_not_read(output, inputs=source)
+    check_different(output, skipped)
+    for path in (output, skipped):
+        if path is not None:
+            check_output(path, force=force)
+            check_not_read(path, inputs=source)
     with _opened(place) as held:
         added = held.add(shared.given_source(source), replace=replace, **reading)
     if output is not None:
@@ -139,8 +161,7 @@ def add(
         _print_seen(added)
     if not quiet:
         _say_added(added)
-    report.say_skipped(added.skipped, added.skipped_count, None)
-    return report.ending(added.skipped_count)
+    return _end(added.skipped, added.skipped_count, skipped, force=force)
 
 
 @index.command(cls=Command)
@@ -302,6 +323,16 @@ def _opened(place: Path | str, *, read_only: bool = False) -> Iterator[Index]:
 
     with Index.open(place, read_only=read_only) as held:
         yield held
+
+
+def _end(records: pa.Table, total: int, place: Path | None, *, force: bool) -> int:
+    """Say what was left out, and where all of it is listed."""
+    from nearly.sinks import write_table
+
+    if place is not None:
+        write_table(records, records.schema, place, force=force)
+    report.say_skipped(records, total, place)
+    return report.ending(total)
 
 
 def _counts(added: Added) -> dict[str, int]:

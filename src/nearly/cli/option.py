@@ -20,6 +20,7 @@ __all__ = [
     "File",
     "Place",
     "against_option",
+    "cluster_options",
     "common_option",
     "debug_option",
     "engine_options",
@@ -270,7 +271,8 @@ def spark_settings(
     return {name.strip(): value for name, _, value in pairs}
 
 
-engine_options = _all(
+#: Of a command that keeps no checkpoint.
+cluster_options = _all(
     setting("Engine", "--engine", show_default="local"),
     setting("Engine", "--master", metavar="URL", show_default="local[*]"),
     option(
@@ -281,8 +283,9 @@ engine_options = _all(
         callback=spark_settings,
         help="A setting for Spark; may be repeated.",
     ),
-    setting("Engine", "--checkpoint", metavar="DIR"),
 )
+
+engine_options = _all(cluster_options, setting("Engine", "--checkpoint", metavar="DIR"))
 
 
 def _remember(context: click.Context, parameter: click.Parameter, given: bool) -> None:

@@ -24,7 +24,7 @@ from nearly.measures.work import ONE_THREAD
 from nearly.run import engine_name, reopened
 from nearly.sources import Skipped, Source
 
-__all__ = ["Adding", "explained", "opened_here", "running_of"]
+__all__ = ["Adding", "explained", "running_of"]
 
 
 class Adding:
@@ -69,11 +69,11 @@ def running_of(options: Mapping[str, Any]) -> tuple[Running, dict[str, Any]]:
     return Running(**reading), {n: v for n, v in options.items() if n not in names}
 
 
-def opened_here(source: Any, running: Running, folder: Path | None = None) -> Source:
+def _opened_here(source: Any, running: Running, folder: Path | None) -> Source:
     """A source that this machine reads; what it writes down goes to a folder, if one is given."""
     if engine_name(source, running) != "local":
         raise SettingsError(
-            "an index is filled on one machine; leave engine and master out, and of a Spark "
+            "documents are added on one machine; leave engine and master out, and of a Spark "
             "DataFrame give frame.toArrow()"
         )
     return reopened(source, running, folder)
@@ -88,7 +88,7 @@ def _opened(
         raise SettingsError(f"{name} was fixed when the index was created; leave it out")
     # What lies in memory writes nothing down: it needs no folder of its own, which takes a while.
     folder = store.scratch.folder() if _is_held(source) else None
-    opened: Any = source if isinstance(source, Remaining) else opened_here(source, running, folder)
+    opened: Any = source if isinstance(source, Remaining) else _opened_here(source, running, folder)
     check_alike(store.making.kind, opened)
     return opened, Skipped(strict=running.strict)
 

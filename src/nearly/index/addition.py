@@ -31,6 +31,7 @@ from nearly.measures.work import Workers
 __all__ = [
     "CHUNK",
     "CHUNK_BYTES",
+    "EARLIER_ID",
     "PENDING",
     "POSTED_BYTES",
     "Addition",
@@ -48,6 +49,8 @@ CHUNK: Final = 2**20
 CHUNK_BYTES: Final = 2**28
 #: The same where every member of a document is listed, which takes 8 bytes and more to sort.
 POSTED_BYTES: Final = 2**25
+#: Why a document is skipped.
+EARLIER_ID: Final = "an earlier document of the same input has its id"
 
 Write = Callable[[Draft, Workers], tuple[int, Written, Live]]
 
@@ -115,7 +118,7 @@ class Addition:
             self.replaced += self.remove(rows.id_digests)
             return rows
         is_new = first == places
-        self._skip(rows, places[~is_new], "an earlier document of the same input has its id")
+        self._skip(rows, places[~is_new], EARLIER_ID)
         for live in self.lives:
             there = live.find_ids(rows.id_digests)[0]
             there = there[is_new[there]]

@@ -14,7 +14,7 @@ from nearly.index.store import open_store
 from nearly.remnant import scratch
 from nearly.sources import Skipped, Source
 
-__all__ = ["check_new", "create", "settle"]
+__all__ = ["check_new", "create", "first_extent", "make", "settle"]
 
 
 def create(place: Path, making: Making, source: Source | None, skipped: Skipped) -> None:
@@ -28,28 +28,24 @@ def create(place: Path, making: Making, source: Source | None, skipped: Skipped)
                 shutil.rmtree(built)
             return _add_all(built, settled, source, met)
 
-        settle(making, source, skipped, build)
+        settle(making, first_extent(making, source), skipped, build)
         os.replace(built, place)
 
 
 def settle(
-    making: Making,
-    source: Source | None,
-    skipped: Skipped,
-    build: Callable[[Making, Skipped], float],
-) -> None:
+    making: Making, extent: float, skipped: Skipped, build: Callable[[Making, Skipped], float]
+) -> Making:
     """Build an index, which says the mean extent of its documents, until that was guessed right.
 
-    What all documents decide is guessed from the first ones.
+    What all documents decide is guessed from an `extent` first; gives what was decided.
     """
-    extent = 0.0 if source is None else _first_extent(making, source)
     while True:
         guessed = making.settled(extent)
         met = skipped.another()
         extent = build(guessed, met)
         if guessed == making.settled(extent):
             skipped.merge(met)
-            return
+            return guessed
 
 
 def check_new(place: Path) -> None:
@@ -63,8 +59,9 @@ def check_new(place: Path) -> None:
         raise MissingError(f"there is no folder {os.fspath(place.parent)!r} to make an index in")
 
 
-def _first_extent(making: Making, source: Source) -> float:
-    for batch in source.documents(Skipped()):
+def first_extent(making: Making, source: Source | None) -> float:
+    """The mean extent of the first documents."""
+    for batch in () if source is None else source.documents(Skipped()):
         if batch.num_rows:
             extent = making.measure.extent(batch.column("text"))
             return extent / int(batch.num_rows)
@@ -73,7 +70,7 @@ def _first_extent(making: Making, source: Source) -> float:
 
 def _add_all(folder: Path, making: Making, source: Source | None, skipped: Skipped) -> float:
     """Gives the mean extent of a document."""
-    _make(folder, making)
+    make(folder, making)
     if source is None:
         return 0.0
     store = open_store(DiskDirectory(folder), read_only=False)
@@ -87,7 +84,8 @@ def _add_all(folder: Path, making: Making, source: Source | None, skipped: Skipp
     return reading.extent / max(1, reading.documents)
 
 
-def _make(folder: Path, making: Making) -> None:
+def make(folder: Path, making: Making) -> None:
+    """An index that holds nothing."""
     directory = DiskDirectory(folder)
     directory.make()
     catalogue = Catalogue(directory.catalogue, is_new=True)

@@ -110,6 +110,10 @@ class DiskDirectory:
         with suppress(FileNotFoundError):
             os.unlink(self._segments / name)
 
+    def rename(self, name: str, to: str) -> None:
+        """The file has another name, under which there was none before."""
+        os.rename(self._segments / name, self._segments / to)
+
     def names(self) -> list[str]:
         """See `Directory`."""
         return sorted(os.listdir(self._segments))

@@ -4,15 +4,16 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.documents.two_sided import check_alike
+from nearly.engines.base import Parts
 from nearly.errors import MissingError, SettingsError, SinkError, UnreadableError
-from nearly.index.adding import Adding, explained, opened_here, running_of
+from nearly.index.adding import Adding, explained, running_of
 from nearly.index.answer import Added, Answer, Checked, Id, Stats
 from nearly.index.catalogue import IdKind
 from nearly.index.checking import check, examine
@@ -21,7 +22,9 @@ from nearly.index.creation import create
 from nearly.index.directory import DiskDirectory
 from nearly.index.live import Live
 from nearly.index.making import Making, Shape
-from nearly.index.old import Old, every_document, old_side
+from nearly.index.old import Old, check_texts, every_document, met, old_side
+from nearly.index.parted import create_on_spark
+from nearly.index.parted_old import met_in_parts
 from nearly.index.plain_question import ask_plainly
 from nearly.index.postgres_place import PostgresPlace, is_postgres
 from nearly.index.postgres_store import PostgresStore, create_tables, open_tables
@@ -31,10 +34,15 @@ from nearly.index.snapshot import copy_index
 from nearly.index.store import Store, open_store
 from nearly.index.view import View
 from nearly.measures.base import Measure
+from nearly.run import engine_name, reopened
+from nearly.schemas import SKIPPED
 from nearly.settings import Settings
 from nearly.sources import Skipped
 
 AnyStore = Store | PostgresStore
+
+#: How often parts ask anew, where somebody writes to the index meanwhile.
+TRIES: Final = 3
 
 __all__ = ["Index", "is_index"]
 
@@ -47,6 +55,10 @@ class Index:
     """
 
     # Made and opened
+
+    #: Records that `create` left out, and why: record, reason. All are counted, not all listed.
+    skipped: pa.Table = SKIPPED.empty_table()
+    skipped_count: int = 0
 
     def __init__(self, store: AnyStore) -> None:
         """For `create` and `open`."""
@@ -66,7 +78,8 @@ class Index:
         The options are those of `find` that say how documents are compared (`measure`, `threshold`,
         `k`, …), which are fixed from now on, and those that say how the source is read (`id`,
         `text`, `items`, …). Without a `seed`, one is drawn. `texts=False` keeps sets of hashes
-        instead of texts.
+        instead of texts. With `engine="spark"`, or of a Spark DataFrame, many machines write the
+        segments, to a folder that all of them see. What was left out is in `skipped`.
         """
         running, rest = running_of(options)
         if source is None and (running.items is not None or running.vector is not None):
@@ -74,15 +87,21 @@ class Index:
                 "items or a vector were named and no source was given, which says what they are; "
                 "create the index with its first documents"
             )
-        opened = None if source is None else opened_here(source, running)
-        making = Making.of(rest, opened, texts=texts)
         skipped = Skipped(strict=running.strict)
-        if is_postgres(path):
-            create_tables(PostgresPlace.of(str(path)), making, opened, skipped)
-        else:
+        if engine_name(source, running) == "spark":
             with explained(os.fspath(path)):
-                create(Path(path).absolute(), making, opened, skipped)
-        return cls.open(path)
+                create_on_spark(path, source, running, rest, skipped, texts=texts)
+        else:
+            opened = None if source is None else reopened(source, running)
+            making = Making.of(rest, opened, texts=texts)
+            if is_postgres(path):
+                create_tables(PostgresPlace.of(str(path)), making, opened, skipped)
+            else:
+                with explained(os.fspath(path)):
+                    create(Path(path).absolute(), making, opened, skipped)
+        made = cls.open(path)
+        made.skipped, made.skipped_count = skipped.table(), len(skipped)
+        return made
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, read_only: bool = False) -> Self:
@@ -120,7 +139,8 @@ class Index:
         is given; with `k` alone, the `k` nearest of those that share a bucket with the text.
         """
         asking = self._asking(k, threshold, within)
-        return _answer(asking, self._store.view(), text, k)
+        with self._store.reading() as view:
+            return _answer(asking, view, text, k)
 
     def query_batch(
         self,
@@ -131,8 +151,9 @@ class Index:
         within: float | None = None,
     ) -> list[Answer]:
         """The same for several texts, all asked of the same commit."""
-        asking, view = self._asking(k, threshold, within), self._store.view()
-        return [_answer(asking, view, text, k) for text in texts]
+        asking = self._asking(k, threshold, within)
+        with self._store.reading() as view:
+            return [_answer(asking, view, text, k) for text in texts]
 
     def _asking(self, k: int | None, threshold: float | None, within: float | None) -> Asking:
         if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
@@ -163,7 +184,8 @@ class Index:
         return _find(self._of_id(id), self._store.id_digests([id])) is not None
 
     def __len__(self) -> int:
-        return self._store.view().counts().documents
+        with self._store.reading() as view:
+            return view.counts().documents
 
     @property
     def value(self) -> str:
@@ -190,12 +212,13 @@ class Index:
     @property
     def id_kind(self) -> IdKind | None:
         """What its ids are: decided by the first document."""
-        return self._store.view().state.id_kind
+        with self._store.reading() as view:
+            return view.state.id_kind
 
     def stats(self) -> Stats:
         """How large it is, and what it was made with."""
-        view = self._store.view()
-        counts, making, state = view.counts(), view.making, view.state
+        with self._store.reading() as view:
+            counts, making, state = view.counts(), view.making, view.state
         measure, banding = making.measure, making.banding
         is_posted = making.poster is not None
         closeness = float(measure.closeness(measure.threshold(making.settings)))
@@ -223,7 +246,8 @@ class Index:
         The number is that of its first document. All documents are compared with each other, which
         takes as long as a run of `find` over them.
         """
-        return clusters(self._store.view())
+        with self._store.reading() as view:
+            return clusters(view)
 
     # Changed
 
@@ -290,12 +314,27 @@ class Index:
     def old_side(self, source: Any, *, every_copy: bool) -> Old:
         """The documents that have a pair with one of a source, as of the last commit."""
         check_alike(self._store.making.kind, source)
-        asked = (self._store.view(), source, Skipped(), self._store.workers())
-        return old_side(*asked, every_copy=every_copy)
+        with self._store.reading() as view:
+            digests = met(view, source, Skipped(), self._store.workers())
+            return old_side(view, digests, every_copy=every_copy)
+
+    def old_side_in_parts(self, source: Any, parts: Parts, *, every_copy: bool) -> Old:
+        """The same of a source that lies in parts, each of which opens the folder where it is."""
+        check_alike(self._store.making.kind, source)
+        check_texts(self._store.making)
+        for _ in range(TRIES):
+            with self._store.reading() as view:
+                commits, digests = met_in_parts(parts, self.place or "")
+                if commits == {view.state.commit}:
+                    return old_side(view, digests, every_copy=every_copy)
+        raise SinkError(
+            f"{self.name} changed each time that it was asked; try again when nobody writes to it"
+        )
 
     def every_document(self) -> Old:
         """All documents, as a source, as of the last commit."""
-        return every_document(self._store.view())
+        with self._store.reading() as view:
+            return every_document(view)
 
     # Looked after
 
@@ -351,7 +390,8 @@ class Index:
     # Ids
 
     def _of_id(self, id: Id) -> Sequence[Live]:  # noqa: A002
-        return self._store.view().of_ids(self._store.id_digests([id]))
+        with self._store.reading() as view:
+            return view.of_ids(self._store.id_digests([id]))
 
 
 def _answer(asking: Asking, view: View, text: Any, k: int | None) -> Answer:

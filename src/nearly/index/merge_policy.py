@@ -8,7 +8,7 @@ and a document is written again once a level. A segment of which much is gone is
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["LARGEST", "Size", "choose"]
+__all__ = ["LARGEST", "Size", "at_once", "choose"]
 
 #: Segments of a level that are merged.
 FAN: Final = 4
@@ -40,6 +40,16 @@ def choose(sizes: Sequence[Size]) -> list[int]:
         if len(merged) == FAN and sum(sizes[place].documents for place in merged) <= LARGEST:
             return merged
     return []
+
+
+def at_once(sizes: Sequence[Size]) -> list[list[int]]:
+    """Groups of segments that should become one each, none of which waits for another."""
+    groups: list[list[int]] = []
+    left = list(range(len(sizes)))
+    while chosen := choose([sizes[place] for place in left]):
+        groups.append([left[place] for place in chosen])
+        left = [place for place in left if place not in groups[-1]]
+    return groups
 
 
 def level_of(documents: int) -> int:

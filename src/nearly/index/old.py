@@ -23,7 +23,7 @@ from nearly.index.view import View
 from nearly.measures.base import Signed
 from nearly.measures.work import Workers
 
-__all__ = ["Old", "every_document", "old_side"]
+__all__ = ["Old", "check_texts", "every_document", "met", "old_side"]
 
 #: Documents in a batch.
 BATCH: Final = 4096
@@ -112,28 +112,32 @@ class Old:
         return pa.concat_arrays(parts).take(pa.array(order))
 
 
-def old_side(
-    view: View, source: Readable, skipped: Skips, workers: Workers, *, every_copy: bool
-) -> Old:
-    """What of an index has a pair with a document of a source; of copies the first, or every one.
+def old_side(view: View, digests: npt.NDArray[np.uint64], *, every_copy: bool) -> Old:
+    """What an index holds of some contents; of copies the first, or every one."""
+    lives = view.of_contents(digests)
+    return Old(view.making, lives, _owners(lives, digests, every_copy=every_copy), view.state)
+
+
+def met(view: View, source: Readable, skipped: Skips, workers: Workers) -> npt.NDArray[np.uint64]:
+    """Digests of the contents that have a pair with a document of a source, or are a copy of one.
 
     All members of a bucket are looked at, so that nothing is missed that `find` would find.
     """
     making = view.making
-    _check_texts(making)
+    check_texts(making)
     found = [np.empty((0, 2), np.uint64)]
     signs = workers.map(lambda batch: _signed(making, batch), source.documents(skipped))
     for signed, contents in signs:
-        lives = view.near(signed, 0)
+        lives = view.near(making.asking, signed, contents, 0)
         nears, _ = near_contents(making.asking, lives, signed, contents, workers, 0)
-        met = [near.digests for near in nears]
-        found.append(np.unique(np.concatenate([signed.digests[signed.sizes > 0], *met]), axis=0))
-    digests = np.unique(np.concatenate(found), axis=0)
-    lives = view.of_contents(digests)
-    return Old(making, lives, _owners(lives, digests, every_copy=every_copy), view.state)
+        theirs = [near.digests for near in nears]
+        mine = signed.digests[signed.sizes > 0]
+        found.append(np.unique(np.concatenate([mine, *theirs]), axis=0))
+    return np.unique(np.concatenate(found), axis=0)
 
 
-def _check_texts(making: Making) -> None:
+def check_texts(making: Making) -> None:
+    """Refuse an index whose documents cannot be read again."""
     if not making.texts:
         raise SettingsError(
             "the index keeps no texts, with which documents could be compared; create it with "
@@ -148,7 +152,7 @@ def _signed(making: Making, batch: pa.RecordBatch) -> tuple[Signed, pa.Array]:
 
 def every_document(view: View) -> Old:
     """All that an index holds."""
-    _check_texts(view.making)
+    check_texts(view.making)
     lives = view.everything()
     parts = []
     for place, live in enumerate(lives):

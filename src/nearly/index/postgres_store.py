@@ -5,41 +5,50 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import RLock
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from nearly.documents.readable import Readable, Skips
-from nearly.errors import SettingsError, SinkError
+from nearly.errors import SinkError
 from nearly.index.addition import Addition
 from nearly.index.answer import Id
 from nearly.index.catalogue import Commit, Pending, State
-from nearly.index.creation import settle
+from nearly.index.creation import first_extent, settle
 from nearly.index.draft import Draft, Rows
 from nearly.index.live import Live
 from nearly.index.making import Making
 from nearly.index.pending import live_of, pending_rows
 from nearly.index.postgres import Tables, sortable
+from nearly.index.postgres_check import problems
 from nearly.index.postgres_place import PostgresPlace
+from nearly.index.posting import Poster
 from nearly.index.reading import Reading, reading_of
 from nearly.index.scratch import Scratch
-from nearly.index.search import MOST_MEMBERS
+from nearly.index.search import MOST_MEMBERS, Asking
 from nearly.index.segment_file import Written
 from nearly.index.store import digests_of_ids, threads_of
 from nearly.index.view import Counts
 from nearly.measures.base import Signed
 from nearly.measures.work import Workers
 from nearly.sources import Skipped, Source
+from nearly.wording import count
 
 __all__ = ["PostgresStore", "create_tables", "open_tables"]
+
+#: Questions whose members are looked up in one go.
+QUESTIONS: Final = 256
 
 Digests = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
 class PostgresView:
-    """See `View`; what is fetched is as of the commit that is the last then."""
+    """See `View`; within a snapshot of the tables, all that is fetched is as of one commit."""
 
     making: Making
     tables: Tables
@@ -49,9 +58,9 @@ class PostgresView:
         """See `View`."""
         return self.tables.state()
 
-    def near(self, signed: Signed, most: int) -> Sequence[Live]:
+    def near(self, asking: Asking, signed: Signed, contents: pa.Array, most: int) -> Sequence[Live]:
         """See `View`."""
-        return self._live(self._met(signed, most))
+        return self._live(self._met(asking, signed, contents, most))
 
     def of_contents(self, digests: Digests) -> Sequence[Live]:
         """See `View`."""
@@ -70,20 +79,54 @@ class PostgresView:
         documents, contents, size = self.tables.counts()
         return Counts(documents=documents, contents=contents, gone=0, size=size)
 
-    def for_adding(self, rows: Rows) -> list[Live]:
-        """All that new documents have to be compared with: near ones, copies, and equal ids."""
+    def for_adding(self, rows: Rows, *, with_near: bool) -> list[Live]:
+        """What has the ids of new documents; and what they have to be compared with, if that is
+        asked for: near ones, and copies."""
+        asked = (self.making.asking, rows, rows.contents, MOST_MEMBERS)
+        met = self._met(*asked) if with_near else []
         same_ids = self.tables.of_ids(sortable(rows.id_digests))
-        found = {row.number: row for row in (*self._met(rows, MOST_MEMBERS), *same_ids)}
+        found = {row.number: row for row in (*met, *same_ids)}
         return self._live([found[number] for number in sorted(found)])
 
-    def _met(self, asked: Signed | Rows, most: int) -> list[Pending]:
-        """Documents that share a bucket with one that is asked for, and its copies."""
-        there = asked.sizes > 0  # what is empty is near to nothing
-        met = self.tables.near(asked.keys[there], most)
-        return self.tables.of_contents([*met, *sortable(asked.digests[there])])
+    def _met(
+        self, asking: Asking, asked: Signed | Rows, contents: pa.Array, most: int
+    ) -> list[Pending]:
+        """Documents that may be near to one that is asked for, and its copies."""
+        there = np.flatnonzero(asked.sizes > 0)  # what is empty is near to nothing
+        if asking.poster is None:
+            met = self.tables.near(asked.keys[there], most)
+        else:
+            met = self._sharing(asking, asking.poster, asked.sizes[there], contents, there, most)
+        found = self.tables.of_contents([*met, *sortable(asked.digests[there])])
+        missing = set(met) - set(sortable(digests_of(found)))
+        if missing:
+            raise self.tables.damaged(f"{count(len(missing), 'content')} of a bucket are not there")
+        return found
+
+    def _sharing(
+        self,
+        asking: Asking,
+        poster: Poster,
+        sizes: npt.NDArray[np.uint32],
+        contents: pa.Array,
+        there: npt.NDArray[np.intp],
+        most: int,
+    ) -> list[bytes]:
+        """Digests of contents that share enough members with a question, some at a time."""
+        met: set[bytes] = set()
+        for first in range(0, len(there), QUESTIONS):
+            some = slice(first, first + QUESTIONS)
+            keys = poster.questions(contents.take(pa.array(there[some])))
+            met.update(self.tables.sharing(keys, sizes[some].tolist(), asking.threshold, most))
+        return list(met)
 
     def _live(self, pending: list[Pending]) -> list[Live]:
         return [live_of(pending, self.making, self.state)] if pending else []
+
+
+def digests_of(pending: Sequence[Pending]) -> Digests:
+    """Of the contents of some documents, a row each."""
+    return np.frombuffer(b"".join(row.digest for row in pending), np.uint64).reshape(-1, 2)
 
 
 @dataclass
@@ -94,7 +137,7 @@ class PostgresAddition(Addition):
 
     def take(self, rows: Rows, *, is_last: bool) -> None:  # noqa: ARG002
         """See `Addition`."""
-        self.lives = self.view.for_adding(rows)
+        self.lives = self.view.for_adding(rows, with_near=self.is_reporting)
         rows = self._with_new_ids(rows)
         self._count(rows)
         if self.is_reporting and len(rows):
@@ -111,6 +154,8 @@ class PostgresStore:
 
     def __init__(self, tables: Tables, making: Making, *, read_only: bool) -> None:
         self.tables, self.making, self.read_only = tables, making, read_only
+        if making.poster is not None:
+            tables.members_of = partial(members_of, making, making.poster)
         self.lock = RLock()
         self._pool: ThreadPoolExecutor | None = None
         self.scratch = Scratch()
@@ -137,8 +182,13 @@ class PostgresStore:
         self.scratch.close()
         self.tables.close()
 
-    def view(self) -> PostgresView:
-        """For questions."""
+    @contextmanager
+    def reading(self) -> Iterator[PostgresView]:
+        """For questions, all of them about one commit; one thread at a time has the connection."""
+        with self.lock, self.tables.snapshot():
+            yield self._view()
+
+    def _view(self) -> PostgresView:
         return PostgresView(self.making, self.tables)
 
     @contextmanager
@@ -152,8 +202,8 @@ class PostgresStore:
                 self.tables.release()
 
     def problems(self) -> list[str]:
-        """What makes no sense."""
-        return self.tables.problems()
+        """What is not as it was written, or makes no sense."""
+        return problems(self.tables)
 
     # How it changes
 
@@ -169,7 +219,7 @@ class PostgresStore:
             write=_no_segment,
             workers=self.workers(),
             skipped=skipped,
-            view=self.view(),
+            view=self._view(),
         )
 
     def take(self, addition: Addition, reading: Reading, source: Readable) -> None:
@@ -189,11 +239,11 @@ class PostgresStore:
 
     def finish(self, addition: Addition) -> None:  # noqa: ARG002
         """Commit what was taken."""
-        self.tables.end(commit=True)
+        self.tables.commit()
 
     def discard(self, change: Commit) -> None:  # noqa: ARG002
         """Nothing of it is there."""
-        self.tables.end(commit=False)
+        self.tables.roll_back()
 
     def fill(self, source: Source, skipped: Skipped) -> float:
         """The first documents, in the transaction that made the tables; gives their mean extent."""
@@ -232,6 +282,13 @@ class PostgresStore:
         return threads_of(self._pool)
 
 
+def members_of(making: Making, poster: Poster, kept: Sequence[bytes]) -> list[npt.NDArray[Any]]:
+    """The keys of the members of contents that are kept."""
+    contents = pa.array(kept, pa.large_binary()).cast(making.kept_type)
+    offsets, hashes = making.keeping.sets(making.measure, contents)
+    return np.split(poster.keys(hashes), offsets[1:-1])
+
+
 def open_tables(place: PostgresPlace, *, read_only: bool) -> PostgresStore:
     """An index that is there."""
     tables = Tables(place)
@@ -246,18 +303,13 @@ def create_tables(
     place: PostgresPlace, making: Making, source: Source | None, skipped: Skipped
 ) -> None:
     """Make an index in one transaction, with the documents of a source: whole or not at all."""
-    if making.poster is not None:
-        raise SettingsError(
-            f"measure is {making.measure_name!r}, for which an index lists all members, and that "
-            "is for an index in a folder; create it there"
-        )
     tables = Tables(place)
     begun = False
 
     def build(settled: Making, met: Skipped) -> float:
         nonlocal begun
         if begun:
-            tables.end(commit=False)
+            tables.roll_back()
         tables.begin_creating()
         begun = True
         if tables.is_there():
@@ -270,8 +322,8 @@ def create_tables(
         return 0.0 if source is None else store.fill(source, met)
 
     try:
-        settle(making, source, skipped, build)
-        tables.end(commit=True)
+        settle(making, first_extent(making, source), skipped, build)
+        tables.commit()
     finally:
         tables.close()  # which rolls back what was not committed
 

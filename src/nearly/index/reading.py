@@ -35,11 +35,12 @@ class Reading:
 
     def rows(self, source: Readable, skipped: Skips, workers: Workers) -> Iterator[Rows]:
         """All documents, batch by batch, in order."""
-        return iter(workers.map(self._signed, self._numbered(source, skipped)))
+        return iter(workers.map(self._signed, self.numbered_batches(source, skipped)))
 
-    def _numbered(
+    def numbered_batches(
         self, source: Readable, skipped: Skips
     ) -> Iterator[tuple[int, pa.Array, pa.Array]]:
+        """The number of the first document of each batch, ids, and contents."""
         for batch in source.documents(skipped):
             contents = batch.column("text")
             if self.is_deciding:

@@ -56,7 +56,7 @@ Numbers = npt.NDArray[Any]
 #: Contents of a segment, with their digests.
 Chosen = tuple[Live, npt.NDArray[np.uint32], npt.NDArray[np.uint64]]
 #: What may be near to some documents, and of a bucket how many at most.
-Lives = Callable[[Signed, int], Sequence[Live]]
+Lives = Callable[["Asking", Signed, pa.Array, int], Sequence[Live]]
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,8 @@ def ask(asking: Asking, near: Lives, content: pa.Array, k: int | None) -> Answer
     signed = asking.sign(content)
     if signed.sizes[0] == 0:
         return Answer()
-    lives = near(signed, MOST_MEMBERS)
+    most = MOST_MEMBERS if asking.poster is None else _tried(k)
+    lives = near(asking, signed, content, most)
     chosen, left_out = _chosen(asking, lives, content, signed, k)
     found, compared = [], 0
     for live, contents, digests in chosen:
@@ -148,9 +149,14 @@ def _chosen(
         return _near(asking, lives, signed, k)
     asked = asking.poster.questions(content)[0], int(signed.sizes[0])
     if asking.threshold is None:
-        return _with_digests(sharing_most(lives, *asked, max(TRIED, 8 * (k or 0)))), 0
+        return _with_digests(sharing_most(lives, *asked, _tried(k))), 0
     most = [(live, sharing(live, *asked, asking.threshold)[0]) for live in lives]
     return _with_digests(most), 0
+
+
+def _tried(k: int | None) -> int:
+    """Contents that are compared in full for the `k` nearest."""
+    return max(TRIED, 8 * (k or 0))
 
 
 def _with_digests(chosen: Iterable[tuple[Live, npt.NDArray[np.uint32]]]) -> Iterator[Chosen]:
@@ -231,9 +237,8 @@ def _agreeing(
     differ = [live.segment.differences(pairs, signed.sketches, bits) for live, pairs in met]
     most = asking.most_different
     if asking.threshold is None and differ:
-        tried = max(TRIED, 8 * (k or 0))
         together = np.sort(np.concatenate(differ))
-        most = int(together[min(tried, len(together)) - 1])
+        most = int(together[min(_tried(k), len(together)) - 1])
     for (live, pairs), different_positions in zip(met, differ, strict=True):
         contents = pairs[different_positions <= most].astype(np.uint32)
         if len(contents):

@@ -92,6 +92,10 @@ class Store:
                     self._load()
         return self._view
 
+    def reading(self) -> AbstractContextManager[SegmentView]:
+        """For questions, all of them about one commit."""
+        return nullcontext(self.view())
+
     @property
     def place(self) -> str | None:
         """The folder."""

@@ -11,11 +11,13 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from nearly import _kernels
 from nearly.index.catalogue import State
 from nearly.index.live import Live
 from nearly.index.making import Making
+from nearly.index.search import Asking
 from nearly.measures.base import Signed
 
 __all__ = ["Counts", "SegmentView", "View"]
@@ -43,8 +45,11 @@ class View(Protocol):
     def state(self) -> State:
         """What the commit left."""
 
-    def near(self, signed: Signed, most: int) -> Sequence[Live]:
-        """What may be near to some documents, or a copy of one; of a bucket `most`, 0 for all."""
+    def near(self, asking: Asking, signed: Signed, contents: pa.Array, most: int) -> Sequence[Live]:
+        """What may be near to some documents, or a copy of one; of a bucket `most`, 0 for all.
+
+        Where members are listed and there is no threshold, about `most` of all that share any.
+        """
 
     def of_contents(self, digests: Digests) -> Sequence[Live]:
         """The documents that have these contents."""
@@ -67,7 +72,13 @@ class SegmentView:
     state: State
     lives: tuple[Live, ...]
 
-    def near(self, signed: Signed, most: int) -> Sequence[Live]:  # noqa: ARG002
+    def near(
+        self,
+        asking: Asking,  # noqa: ARG002
+        signed: Signed,  # noqa: ARG002
+        contents: pa.Array,  # noqa: ARG002
+        most: int,  # noqa: ARG002
+    ) -> Sequence[Live]:
         """See `View`."""
         return self.lives
 

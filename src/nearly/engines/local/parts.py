@@ -105,6 +105,7 @@ class _Block(NamedTuple):
     """Documents that were read, each batch as a stream of its own."""
 
     batches: list[pa.Buffer]
+    first_row: int = 0  # its rows are counted through all parts
 
     def documents(self, _skipped: Any, also: str | None = None) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
         """Batches of row, id, text and what was brought along; what was skipped is known."""

@@ -17,6 +17,7 @@ from nearly.engines.spark.near_pair import near_pairs
 from nearly.engines.spark.partition import lookup, search
 from nearly.engines.spark.partition.number import Numbers
 from nearly.engines.spark.partition.verification import Near
+from nearly.engines.spark.parts import SparkParts
 from nearly.engines.spark.sample import drawn_texts, everyone_of
 from nearly.engines.spark.text import BlockTexts
 from nearly.measures.base import Measure
@@ -131,6 +132,10 @@ class SparkEngine:
     def text_reader(self, corpus: SparkCorpus) -> TextReader:
         """Every block is asked for the texts that it has."""
         return BlockTexts(met(corpus.blocks, corpus.repeats), corpus.nothing_skipped)
+
+    def in_parts(self, source: Any) -> SparkParts:
+        """The documents of a source, for work that is no search for near pairs."""
+        return SparkParts(self._session, [source], None)
 
     def _begin(self, stage: str) -> None:
         self.progress.stage(stage, None)

@@ -74,6 +74,11 @@ class LazyFrameSource:
         )
 
     @property
+    def numbers_rows(self) -> bool:
+        """Whether ids are the numbers of rows."""
+        return self.needs_row_counts
+
+    @property
     def holds_items(self) -> bool:
         """Whether documents are sets of items, and no texts."""
         return self._reading.choice.items is not None
