@@ -263,7 +263,7 @@ def test_an_empty_batch_is_no_news() -> None:
         (1.5, "float was given"),
         (None, "NoneType was given"),
         (pa.array([1.5]), "a column of double"),
-        (pa.array([1, None]), "1 nulls were given; leave them out"),
+        (pa.array([1, None]), "nulls were given, 1 of them; leave them out"),
         (np.zeros((2, 2), np.int64), "2 dimensions"),
     ],
 )

@@ -84,7 +84,10 @@ def test_one_document_after_the_other_meets_whom_bands_bring_together(
         meetings += met
     together = _kernels.Meetings(len(documents), len(bands))
     for band, keys in enumerate(columns):
-        together.add(band, keys, hubs)
+        followers, largest = together.add(band, keys, hubs)
+        expected_followers, expected_largest = crowd(keys, hubs=hubs)
+        assert followers.tolist() == expected_followers.tolist()
+        assert largest == expected_largest
     parts = [
         together.candidates(documents, sketches, 1, most_different, low, high)
         for low, high in ((0, 5), (5, 5), (5, 12))

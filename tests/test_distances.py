@@ -410,6 +410,11 @@ def test_a_sparse_matrix_has_the_distances_of_a_full_one() -> None:
 # Mistakes
 
 
+@pytest.mark.parametrize("measure", ["euclidean", "manhattan", "hamming"])
+def test_no_vectors_have_no_pairs(measure: str) -> None:
+    assert len(nearly.find(np.zeros((0, 4)), measure=measure, within=1)) == 0
+
+
 def test_mistakes_are_told() -> None:
     vectors, bits = groups(16, 4), pa.table({"v": pa.array([1, 2], pa.uint64())})
     cases: list[tuple[Any, dict[str, Any], str]] = [
@@ -417,6 +422,7 @@ def test_mistakes_are_told() -> None:
         (vectors, {"measure": "angle", "threshold": 0.9}, "angle is a distance and within is not"),
         (vectors, {"measure": "angle", "within": 180}, "every two vectors of 4 numbers are as nea"),
         (vectors, {"measure": "hamming", "within": 4}, "give a distance below 4"),
+        (vectors, {"measure": "angle", "within": 5, "threshold": 0.9}, "leave the threshold out"),
         (vectors, {"measure": "hamming", "within": 1.5}, "counts in whole numbers; give within=1"),
         (vectors, {"measure": "manhattan", "within": -1}, "a distance is 0 or more"),
         (vectors, {"measure": "manhattan", "within": math.inf}, "a distance is 0 or more"),

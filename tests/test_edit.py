@@ -279,6 +279,7 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         ({"ignore": ["a"]}, "ignore drops shingles, and edit compares characters"),
         ({"within": -1}, "within is -1; a distance is 0 or more"),
         ({"within": 1.5}, "edit counts in whole numbers; give within=1 or within=2"),
+        ({"within": 1, "threshold": 0.9}, "threshold is 0.9 and within is 1, and edit is a distan"),
         ({"threshold": 0}, "threshold is 0"),
         ({"measure": "edits"}, "there is no measure 'edits'; did you mean 'edit'"),
     ]

@@ -315,6 +315,10 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
             nearly.find(table, **options)
     with pytest.raises(SourceError, match="has 1 dimension, and a vector is a row of a matrix"):
         nearly.find(np.arange(3.0))
+    with pytest.raises(SourceError, match="the ndarray has rows of no numbers, and a vector is"):
+        nearly.find(np.zeros((3, 0)))
+    with pytest.raises(SourceError, match="the ndarray has complex numbers, and a vector is"):
+        nearly.find(np.ones((3, 2), complex))
     (tmp_path / "a.txt").write_text("a")
     with pytest.raises(SourceError, match=r"vector is 'v', and .* is read as text"):
         nearly.find(tmp_path / "a.txt", vector="v")

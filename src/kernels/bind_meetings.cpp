@@ -12,11 +12,15 @@
 
 namespace nearly {
 
-static void add_band(Meetings &meetings, std::size_t band, const Column<std::uint32_t> &keys, std::size_t hubs) {
+static auto add_band(Meetings &meetings, std::size_t band, const Column<std::uint32_t> &keys, std::size_t hubs) {
     if (band >= meetings.bands() || keys.size() != meetings.documents())
         throw std::invalid_argument("each document needs one key of a band");
-    nb::gil_scoped_release release;
-    meetings.add(band, span_of(keys), hubs);
+    Crowd crowd;
+    {
+        nb::gil_scoped_release release;
+        crowd = meetings.add(band, span_of(keys), hubs);
+    }
+    return std::pair(give(std::move(crowd.followers)), crowd.largest);
 }
 
 static auto met_candidates(const Meetings &meetings, const Column<std::uint32_t> &documents, const Matrix<std::uint64_t> &sketches,

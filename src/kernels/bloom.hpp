@@ -15,6 +15,7 @@
 namespace nearly {
 
 inline constexpr std::size_t BLOCK_WORDS = 8;
+inline constexpr unsigned BITS_PER_WORD = 7;
 
 // Keys: 64 bits that stand for a value. Other numbers have other keys.
 inline std::uint64_t key_of_number(std::uint64_t number, std::uint64_t seed) {
@@ -30,6 +31,12 @@ class Bloom {
   public:
     Bloom(std::span<std::uint64_t> words, unsigned hashes)
         : words_(words.data()), blocks_(words.size() / BLOCK_WORDS), hashes_(hashes) {}
+
+    unsigned hashes() const { return hashes_; }
+
+    std::uint64_t *block(std::uint64_t key) const {
+        return words_ + BLOCK_WORDS * static_cast<std::uint64_t>((static_cast<unsigned __int128>(key) * blocks_) >> 64);
+    }
 
     void prefetch(std::uint64_t key) const { __builtin_prefetch(block(key), 1); }
 
@@ -57,17 +64,12 @@ class Bloom {
     std::uint64_t blocks_;
     unsigned hashes_;
 
-    std::uint64_t *block(std::uint64_t key) const {
-        return words_ + BLOCK_WORDS * static_cast<std::uint64_t>((static_cast<unsigned __int128>(key) * blocks_) >> 64);
-    }
-
     // Nine bits say which of the 512; a word has seven such numbers.
     void each_bit(std::uint64_t key, auto &&receive) const {
-        constexpr unsigned PER_WORD = 7;
         unsigned left = hashes_;
-        for (; left >= PER_WORD; left -= PER_WORD) {
+        for (; left >= BITS_PER_WORD; left -= BITS_PER_WORD) {
             key = mix(key + GOLDEN);
-            for (unsigned i = 0; i < PER_WORD; ++i) receive(key >> (9 * i) & 511);
+            for (unsigned i = 0; i < BITS_PER_WORD; ++i) receive(key >> (9 * i) & 511);
         }
         if (left == 0) return;
         key = mix(key + GOLDEN);
@@ -76,27 +78,73 @@ class Bloom {
 };
 
 // Blocks come from memory while the keys before them are worked on.
-inline void for_each_key(const Bloom &filter, std::span<const std::uint64_t> keys, auto &&work) {
-    constexpr std::size_t AHEAD = 24;
+inline constexpr std::size_t BLOCKS_AHEAD = 24;
+
+inline void prefetch_ahead(const Bloom &filter, std::span<const std::uint64_t> keys, std::size_t i) {
+    filter.prefetch(keys[std::min(i + BLOCKS_AHEAD, keys.size() - 1)]);
+}
+
+inline void add_plainly(Bloom filter, std::span<const std::uint64_t> keys, std::uint8_t *is_new) {
     Stop stop;
-    for (std::size_t i = 0; i < std::min(AHEAD, keys.size()); ++i) filter.prefetch(keys[i]);
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (i + AHEAD < keys.size()) filter.prefetch(keys[i + AHEAD]);
-        work(i, keys[i]);
+        prefetch_ahead(filter, keys, i);
+        is_new[i] = filter.add(keys[i]);
         stop.check(16);
     }
 }
 
+#ifdef NEARLY_AVX2
+// The same with all bits of a key at once, and its block in two halves: no bit waits for the one before it to be stored.
+// A shift by 64 or more, which a place in an earlier word is too, gives 0: so each word gets its own bits.
+NEARLY_AVX2 inline void add_widely(const Bloom &filter, std::span<const std::uint64_t> keys, std::uint8_t *is_new) {
+    const __m256i one = _mm256_set1_epi64x(1);
+    const __m256i lows = _mm256_setr_epi64x(0, 64, 128, 192), highs = _mm256_setr_epi64x(256, 320, 384, 448);
+    Stop stop;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        prefetch_ahead(filter, keys, i);
+        __m256i low = _mm256_setzero_si256(), high = low;
+        std::uint64_t key = keys[i];
+        for (unsigned left = filter.hashes(); left > 0;) {
+            key = mix(key + GOLDEN);
+            const unsigned here = std::min(BITS_PER_WORD, left);
+            left -= here;
+            for (unsigned k = 0; k < here; ++k) {
+                const __m256i place = _mm256_set1_epi64x(static_cast<long long>(key >> (9 * k) & 511));
+                low = _mm256_or_si256(low, _mm256_sllv_epi64(one, _mm256_sub_epi64(place, lows)));
+                high = _mm256_or_si256(high, _mm256_sllv_epi64(one, _mm256_sub_epi64(place, highs)));
+            }
+        }
+        auto *const block = reinterpret_cast<__m256i *>(filter.block(keys[i]));
+        const __m256i first = _mm256_loadu_si256(block), last = _mm256_loadu_si256(block + 1);
+        _mm256_storeu_si256(block, _mm256_or_si256(first, low));
+        _mm256_storeu_si256(block + 1, _mm256_or_si256(last, high));
+        is_new[i] = (_mm256_testc_si256(first, low) & _mm256_testc_si256(last, high)) == 0;
+        stop.check(16);
+    }
+}
+#endif
+
 // Which keys were new, in their order: a key that is given twice is new once.
-inline std::vector<std::uint8_t> add_keys(Bloom filter, std::span<const std::uint64_t> keys) {
+inline std::vector<std::uint8_t> add_keys(const Bloom &filter, std::span<const std::uint64_t> keys) {
     std::vector<std::uint8_t> is_new(keys.size());
-    for_each_key(filter, keys, [&](std::size_t i, std::uint64_t key) { is_new[i] = filter.add(key); });
+#ifdef NEARLY_AVX2
+    if (__builtin_cpu_supports("avx2")) {
+        add_widely(filter, keys, is_new.data());
+        return is_new;
+    }
+#endif
+    add_plainly(filter, keys, is_new.data());
     return is_new;
 }
 
 inline std::vector<std::uint8_t> contain_keys(const Bloom &filter, std::span<const std::uint64_t> keys) {
     std::vector<std::uint8_t> is_there(keys.size());
-    for_each_key(filter, keys, [&](std::size_t i, std::uint64_t key) { is_there[i] = filter.contains(key); });
+    Stop stop;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        prefetch_ahead(filter, keys, i);
+        is_there[i] = filter.contains(keys[i]);
+        stop.check(16);
+    }
     return is_there;
 }
 

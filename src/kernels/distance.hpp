@@ -19,8 +19,10 @@ namespace nearly {
 inline constexpr std::size_t LANES = 32;
 inline constexpr double PI = 3.14159265358979323846;
 
-// The sum of a function of both numbers, over all places.
-template <typename Number, typename Of> double sum_over(const Number *a, const Number *b, std::size_t length, Of of) {
+// The sum of a function of both numbers, over all places. Always inline: only then is it built for each kind of machine that
+// its callers are built for.
+template <typename Number, typename Of>
+[[gnu::always_inline]] inline double sum_over(const Number *a, const Number *b, std::size_t length, Of of) {
     double sums[LANES] = {};
     std::size_t i = 0;
     for (; i + LANES <= length; i += LANES)

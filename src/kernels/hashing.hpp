@@ -14,6 +14,12 @@
 #define NEARLY_CLONES
 #endif
 
+// What compilers do not see for themselves is written for AVX2, and chosen at run time where the machine has it.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(NEARLY_PLAIN)
+#include <immintrin.h>
+#define NEARLY_AVX2 __attribute__((target("avx2")))
+#endif
+
 namespace nearly {
 
 static_assert(std::endian::native == std::endian::little, "words are read in little-endian order");

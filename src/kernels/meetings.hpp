@@ -44,17 +44,24 @@ class Meetings {
     std::size_t documents() const { return documents_; }
     std::size_t bands() const { return bands_; }
 
-    // With hubs, only the first of a bucket meet those that follow them. Each band may be added by another thread.
-    void add(std::size_t band, std::span<const std::uint32_t> keys, std::size_t hubs) {
+    // With hubs, only the first of a bucket meet those that follow them. Each band may be added by another thread. Says what
+    // `crowd_of` would.
+    Crowd add(std::size_t band, std::span<const std::uint32_t> keys, std::size_t hubs) {
         std::vector<std::uint32_t> &members = members_[band];
+        Crowd crowd{.followers = std::vector<std::uint32_t>(keys.size())};
         each_bucket(perhaps_shared_entries(keys), [&](std::span<const std::uint64_t> bucket) {
             const std::size_t last = bucket.size() - 1, firsts = std::min(count_firsts(bucket.size(), hubs), last);
+            crowd.largest = std::max(crowd.largest, bucket.size());
             for (std::size_t i = 0; i <= last; ++i) {
                 const auto document = static_cast<std::uint32_t>(bucket[i]);
-                if (i < firsts) places_[document * bands_ + band] = static_cast<std::uint32_t>(members.size());
+                if (i < firsts) {
+                    places_[document * bands_ + band] = static_cast<std::uint32_t>(members.size());
+                    crowd.followers[document] = static_cast<std::uint32_t>(last - i);
+                }
                 members.push_back(i == last ? document | LAST : document);
             }
         });
+        return crowd;
     }
 
     // Pairs in order, each once, whose first document is one of [low, high). Documents are numbered as in `keys`; `names`

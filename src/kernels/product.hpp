@@ -12,11 +12,6 @@
 #include "hashing.hpp"
 #include "stop.hpp"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(NEARLY_PLAIN)
-#include <immintrin.h>
-#define NEARLY_AVX2
-#endif
-
 namespace nearly {
 
 // Rows of `width` numbers, which is even.
@@ -60,8 +55,8 @@ inline GreatOnes multiply_plainly(const std::int16_t *const rows[4], const std::
 }
 
 #ifdef NEARLY_AVX2
-__attribute__((target("avx2"))) inline GreatOnes multiply_wide(const std::int16_t *const rows[4], const std::int16_t *panel,
-                                                             std::size_t width, std::int32_t limit) {
+NEARLY_AVX2 inline GreatOnes multiply_wide(const std::int16_t *const rows[4], const std::int16_t *panel, std::size_t width,
+                                           std::int32_t limit) {
     __m256i sums[4][2] = {};
     for (std::size_t k = 0; k < width; k += 2) {
         const auto *here = reinterpret_cast<const __m256i *>(panel + k * Panels::LANES);

@@ -138,7 +138,7 @@ def _of_arrow(column: pa.Array, seed: int) -> Iterator[Keys]:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if column.null_count:
-        raise SettingsError(f"{column.null_count:,} nulls were given; leave them out")
+        raise SettingsError(f"nulls were given, {column.null_count:,} of them; leave them out")
     kind = column.type
     if pa.types.is_integer(kind):
         yield from _in_steps(numbers_of(column), seed)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from math import floor
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Final, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,9 @@ from nearly.tuning.banding import Banding
 from nearly.tuning.hashing import Hashing
 
 __all__ = ["Index", "Measure", "Prober", "Signed", "Suspects", "Weighed", "exact_ratio"]
+
+#: What stands where no threshold is given.
+USUAL_THRESHOLD: Final = Settings().threshold
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,6 +233,11 @@ class Measure(ABC):
                 raise SettingsError(
                     f"{self.name} is a distance and within is not given; "
                     "say how far two documents may lie apart, for example within=3"
+                )
+            if settings.threshold != USUAL_THRESHOLD:
+                raise SettingsError(
+                    f"threshold is {settings.threshold!r} and within is {settings.within!r}, and "
+                    f"{self.name} is a distance, which has no threshold; leave the threshold out"
                 )
             within = exact_ratio(settings.within)
             if self.counts and within.denominator != 1:

@@ -87,7 +87,8 @@ class Apart:
     @classmethod
     def by_steps(cls, drawn: npt.NDArray[Any], within: float) -> "Apart":
         """No turning keeps sums of steps."""
-        return cls(drawn.mean(axis=0, dtype=np.float64), within)
+        centre = drawn.sum(axis=0, dtype=np.float64) / max(1, len(drawn))
+        return cls(centre, within)
 
     @classmethod
     def by_squares(cls, drawn: npt.NDArray[Any], within: float) -> "Apart":

@@ -4,7 +4,6 @@ Buckets of all bands are sorted once, and each document looks through its own: w
 it does not look at again. So candidates come out in order, each once.
 """
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -16,7 +15,9 @@ from nearly.measures.pair import Packed
 from nearly.stages.candidate import Span
 from nearly.tuning.banding import Banding
 
-__all__ = ["ENOUGH", "can_look_through", "one_by_one", "together"]
+__all__ = ["ENOUGH", "Meetings", "one_by_one", "room_for_all", "together"]
+
+Meetings = _kernels.Meetings
 
 #: Candidates that are verified together, at least: they stay near the processor.
 ENOUGH = 2**21
@@ -24,24 +25,27 @@ BYTES_OF_PLACE = 8  # of a document in the buckets of a band, and of the bucket 
 MOST_DOCUMENTS = 2**31
 
 
-def can_look_through(shop: Workshop, corpus: LocalCorpus, banding: Banding) -> bool:
-    """Whether buckets and the places in them fit in memory, beside documents that are there."""
+def room_for_all(shop: Workshop, corpus: LocalCorpus, banding: Banding) -> Meetings | None:
+    """Where buckets of all bands will lie; None where they and the places in them do not fit in
+    memory, beside documents that are there."""
     count = len(corpus.representatives)
     fits = BYTES_OF_PLACE * banding.bands * count <= shop.room and count < MOST_DOCUMENTS
-    return fits and corpus.is_in_memory and corpus.sides is None
+    if not fits or not corpus.is_in_memory or corpus.sides is not None:
+        return None
+    return _kernels.Meetings(count, banding.bands)
 
 
 def one_by_one(
-    shop: Workshop, corpus: LocalCorpus, banding: Banding, hubs: int, spans: Sequence[Span]
+    shop: Workshop,
+    corpus: LocalCorpus,
+    banding: Banding,
+    meetings: Meetings,
+    spans: Sequence[Span],
 ) -> Iterator[tuple[Packed, int]]:
     """Candidates whose first document is in each span of places, and how many pairs met."""
     documents = corpus.representatives
-    meetings = _kernels.Meetings(len(documents), banding.bands)
     most_different = banding.sketched - banding.agreement
     sketches = corpus.sketches.all()
-
-    def add(band: int) -> None:
-        meetings.add(band, corpus.keys.column(band)[documents], hubs)
 
     def of_span(span: Span) -> tuple[Packed, int]:
         low, high = (min(end, len(documents)) for end in span)
@@ -49,7 +53,6 @@ def one_by_one(
         return meetings.candidates(documents, sketches, bits, most_different, low, high)
 
     shop.progress.stage("candidates", len(spans))
-    deque(shop.map(add, range(banding.bands)), maxlen=0)
     for found in shop.map(of_span, spans):
         shop.progress.advance()
         yield found

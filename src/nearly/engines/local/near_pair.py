@@ -15,7 +15,7 @@ from nearly.documents.local import LocalCorpus
 from nearly.documents.pair_store import CandidateStore, PairStore
 from nearly.documents.side import partners
 from nearly.documents.spool import TemporaryColumn
-from nearly.engines.local.meeting import ENOUGH, can_look_through, one_by_one, together
+from nearly.engines.local.meeting import ENOUGH, Meetings, one_by_one, room_for_all, together
 from nearly.engines.local.verification import compare_in_parts
 from nearly.engines.local.workshop import Workshop
 from nearly.frozen import dataclass
@@ -74,11 +74,12 @@ def near_pairs(shop: Workshop, corpus: LocalCorpus, banding: Banding, *, hubs: i
         candidates, meetings, largest = met
         found = _verified(shop, corpus, iter([(candidates, meetings)]))
         return replace(found, largest_bucket=largest)
-    followers, largest = _crowd(shop, corpus, banding, hubs)
+    buckets = room_for_all(shop, corpus, banding)
+    followers, largest = _crowd(shop, corpus, banding, hubs, buckets)
     choice = _reconsidered(corpus, banding, int(followers.sum()), hubs)
     if choice.method == "exact":
         return replace(_join(shop, corpus, choice), largest_bucket=largest)
-    found = _hash(shop, corpus, banding, hubs, followers, at_once)
+    found = _hash(shop, corpus, banding, hubs, followers, at_once, buckets)
     return replace(found, largest_bucket=largest)
 
 
@@ -98,9 +99,10 @@ def _meet_at_once(
     crowded = Event()
 
     def of_band(band: int) -> tuple[Packed, int, int]:
-        limit = 0 if crowded.is_set() else most
+        if crowded.is_set():
+            return np.empty(0, np.uint64), 0, 0
         keys = corpus.keys.column(band)[documents]
-        return gathered(keys, documents, sketches, banding, hubs=hubs, most_meetings=limit)
+        return gathered(keys, documents, sketches, banding, hubs=hubs, most_meetings=most)
 
     shop.progress.stage("candidates", banding.bands)
     store = CandidateStore(partial(_unique, shop), shop.budget, shop.folder)
@@ -117,15 +119,22 @@ def _meet_at_once(
 
 
 def _crowd(
-    shop: Workshop, corpus: LocalCorpus, banding: Banding, hubs: int
+    shop: Workshop,
+    corpus: LocalCorpus,
+    banding: Banding,
+    hubs: int,
+    buckets: Meetings | None,
 ) -> tuple[npt.NDArray[np.int64], int]:
     """How many meetings each representative is the first of, side by side, and the size of the
-    largest bucket."""
+    largest bucket. Where there is room for buckets, they are kept."""
     shop.progress.stage("buckets", banding.bands)
     documents, cuts = corpus.by_side
 
     def of_band(band: int) -> tuple[npt.NDArray[np.uint32], int]:
-        return crowd(corpus.keys.column(band)[documents], hubs=hubs, cuts=cuts)
+        keys = corpus.keys.column(band)[documents]
+        if buckets is not None:
+            return buckets.add(band, keys, hubs)
+        return crowd(keys, hubs=hubs, cuts=cuts)
 
     followers, largest = np.zeros(len(documents), np.int64), 0
     for of_each, most in shop.map(of_band, range(banding.bands), _width(corpus)):
@@ -156,12 +165,13 @@ def _hash(
     hubs: int,
     followers: npt.NDArray[np.int64],
     at_once: int,
+    buckets: Meetings | None,
 ) -> LocalPairs:
     """Some documents after the others, so that candidates do not pile up."""
-    if can_look_through(shop, corpus, banding):
+    if buckets is not None:
         places = np.arange(len(corpus.representatives), dtype=np.uint32)
         spans = _spans(places, followers, at_once // (2 * shop.threads))
-        met = one_by_one(shop, corpus, banding, hubs, spans)
+        met = one_by_one(shop, corpus, banding, buckets, spans)
         return _verified(shop, corpus, together(met, min(at_once, ENOUGH)))
     spans = _spans(corpus.by_side[0], followers, at_once)
     met = (met_candidates(shop, corpus, banding, hubs=hubs, firsts=firsts) for firsts in spans)

@@ -121,6 +121,12 @@ class VectorsPart(TablePart):
                 "row of a matrix: give one with 2, as in array.reshape(-1, 256). Fingerprints are "
                 "whole numbers of 64 bits."
             )
+        if matrix.shape[1] == 0 or matrix.dtype.kind == "c":
+            given = "rows of no numbers" if matrix.shape[1] == 0 else "complex numbers"
+            raise SourceError(
+                f"{name} has {given}, and a vector is a row of one number or more, whole or "
+                "decimal. Give a matrix with such columns."
+            )
         if hasattr(matrix, "toarray"):
             matrix = _dense(matrix, name)
         values = pa.array(matrix.reshape(-1))
