@@ -5,6 +5,7 @@ import random
 import sys
 import time
 import unicodedata
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -15,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nearly import _kernels, textbook
-from nearly.measures.normalisation import MOST_MARKS, PIECE, normalise
+from nearly.measures.normalisation import PIECE, normalise
 from nearly.settings import TextSettings
+from nearly.text.composition import MOST_MARKS, composed
 from nearly.textbook.normalisation import SCRIPTS_WITHOUT_SPACES
 
 OFF = {"form": "none", "case": "keep", "space": "keep"}
@@ -369,11 +371,18 @@ class TestMarks:
             form, "a" + marks + "b"
         )
 
-    def test_many_marks_take_linear_time(self) -> None:
+    @any_time
+    @given(st.lists(st.text(MARKS, min_size=60, max_size=90) | st.text(), max_size=4).map("".join))
+    def test_texts_that_are_compared_are_composed_as_python_does(self, text: str) -> None:
+        assert composed(text) == unicodedata.normalize("NFC", text)
+        assert composed(text + "\ud800") == unicodedata.normalize("NFC", text + "\ud800")
+
+    @pytest.mark.parametrize("form", [one, composed])
+    def test_many_marks_take_linear_time(self, form: Callable[[str], str]) -> None:
         def seconds(count: int) -> float:
             text = "a" + "\u0301\u0327" * (count // 2)
             start = time.process_time()
-            one(text)
+            form(text)
             return time.process_time() - start
 
         seconds(1_000)

@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, groupby, pairwise
-from typing import Final, Literal, TypedDict
+from itertools import groupby, pairwise
+from typing import Final, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -19,17 +19,14 @@ import pyarrow as pa
 from nearly import _kernels
 from nearly.arrays import spans, string_array
 from nearly.settings import TextSettings
+from nearly.text.composition import NormalForm, with_marks_in_order
 
 __all__ = ["normalise", "steps"]
 
-_NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 Bytes = npt.NDArray[np.uint8]
 
 #: Bytes of a long text that are Python strings at a time.
 PIECE: Final = 2**18
-#: Marks in a row that are left to Python to put in order.
-MOST_MARKS: Final = 64
-
 #: The kernel's answer for a text that may be out of its normal form, and has code points
 #: that the kernel's Unicode does not know.
 _HAS_UNASSIGNED = 2
@@ -71,7 +68,7 @@ def steps(settings: TextSettings) -> Steps:
     }
 
 
-def _in_normal_form(texts: pa.LargeStringArray, form: _NormalForm) -> pa.LargeStringArray:
+def _in_normal_form(texts: pa.LargeStringArray, form: NormalForm) -> pa.LargeStringArray:
     """Only texts that may be out of the form go through Python: few, in most corpora."""
     offsets, data = spans(texts)
     states = _kernels.settled(offsets, data, form=form)
@@ -93,7 +90,7 @@ def _in_normal_form(texts: pa.LargeStringArray, form: _NormalForm) -> pa.LargeSt
     return pa.LargeStringArray.from_buffers(len(texts), pa.py_buffer(ends), pa.py_buffer(formed))
 
 
-def _pieces(text: Bytes, state: int, form: _NormalForm) -> Iterator[tuple[Bytes, int]]:
+def _pieces(text: Bytes, state: int, form: NormalForm) -> Iterator[tuple[Bytes, int]]:
     """A long text in pieces that have their normal forms each by itself, and the state of each."""
     if len(text) <= PIECE:
         yield text, state
@@ -104,41 +101,16 @@ def _pieces(text: Bytes, state: int, form: _NormalForm) -> Iterator[tuple[Bytes,
         yield text[start:end], state
 
 
-def _formed(piece: Bytes, state: int, form: _NormalForm) -> memoryview | bytes:
+def _formed(piece: Bytes, state: int, form: NormalForm) -> memoryview | bytes:
     if not state:
         return piece.data
-    text = _with_marks_in_order(piece, form)
+    text = with_marks_in_order(piece, form)
     if state == _HAS_UNASSIGNED:
         return _normalise_around_unassigned(text, form).encode()
     return unicodedata.normalize(form, text).encode()
 
 
-def _with_marks_in_order(piece: Bytes, form: _NormalForm) -> str:
-    """The text with long runs of marks as the normal form has them.
-
-    Python puts a run in order in the square of its length, and is quick where it is so already.
-    """
-    if len(piece) <= MOST_MARKS or not len(runs := _kernels.mark_runs(piece, MOST_MARKS)):
-        return _decoded(piece)
-    parts, done = [], 0
-    for start, end in runs.tolist():
-        parts += [_decoded(piece[done:start]), _in_order(_decoded(piece[start:end]), form)]
-        done = end
-    return "".join([*parts, _decoded(piece[done:])])
-
-
-def _in_order(marks: str, form: _NormalForm) -> str:
-    apart: _NormalForm = "NFKD" if "K" in form else "NFD"
-    decomposed = marks.translate({ord(c): unicodedata.normalize(apart, c) for c in set(marks)})
-    runs = groupby(decomposed, key=lambda c: unicodedata.combining(c) != 0)
-    return "".join(chain.from_iterable(sorted(run, key=unicodedata.combining) for _, run in runs))
-
-
-def _decoded(piece: Bytes) -> str:
-    return piece.tobytes().decode("utf-8", "replace")
-
-
-def _normalise_around_unassigned(text: str, form: _NormalForm) -> str:
+def _normalise_around_unassigned(text: str, form: NormalForm) -> str:
     """As if this Python did not know more code points than the kernel's Unicode does.
 
     A code point that is not assigned neither changes nor joins its neighbours.

@@ -8,9 +8,10 @@ numbers; and `words` is everything else. What stands inside a number (the point 
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, get_args
+
+from nearly.text.composition import composed
 
 __all__ = ["KINDS", "Kind", "fingerprint", "kind_of", "kind_of_fingerprints"]
 
@@ -23,12 +24,8 @@ _NUMBER = re.compile(r"[-+.,]*\d(?:[\W_]*\d)*")
 _WORD = re.compile(_NUMBER.pattern + r"|\w+")
 
 
-def _same(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
-
-
 def _without_case(text: str) -> str:
-    return _same(_same(text).casefold())
+    return composed(composed(text).casefold())
 
 
 def _without_space(text: str) -> str:
@@ -49,7 +46,7 @@ def _without_order(text: str) -> str:
 
 #: What is left of a text when a kind of difference is ignored; `words` ignores everything.
 _RULES: Final[Sequence[Callable[[str], str]]] = (
-    _same,
+    composed,
     _without_case,
     _without_space,
     _without_marks,

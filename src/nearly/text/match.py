@@ -6,11 +6,11 @@ differences are made of; what stands elsewhere in the other text is looked for i
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from nearly.text.composition import composed
 from nearly.text.difference import places_of, runs_of, tokens_of
 
 __all__ = ["Matched", "Piece", "match"]
@@ -69,7 +69,7 @@ def match(a: str, b: str) -> Matched:
 
 
 def _keys(tokens: Sequence[str]) -> list[str]:
-    return [unicodedata.normalize("NFC", token.strip().casefold()) for token in tokens]
+    return [composed(token.strip().casefold()) for token in tokens]
 
 
 def _words(keys: Sequence[str]) -> int:
