@@ -377,6 +377,24 @@ def test_text_in_a_hundred_documents_is_reported_once_and_named() -> None:
     assert all(texts[row["id"]][row["start"] : row["end"]] in SENTENCE for row in rows)
 
 
+@pytest.mark.parametrize("memory", [None, 1])
+@pytest.mark.parametrize("count", [11, 12, 40])
+def test_a_template_is_not_also_reported_pair_by_pair(count: int, memory: int | None) -> None:
+    """Which k-grams are chosen at its ends differs from document to document."""
+    texts = {
+        f"d{i}": f"Page {i} has words of its own. {SENTENCE}. And page {i} ends."
+        for i in range(count)
+    }
+    found = nearly.passages(texts, verbatim=True, memory=memory)
+    assert len(found) == 0
+    assert {row["id"] for row in found.repeats.to_pylist()} == set(texts)
+    copied = " ".join(CONTENT)
+    texts |= {name: f"{texts[name]} {copied}" for name in ("d1", "d2")}
+    (row,) = nearly.passages(texts, verbatim=True, memory=memory).passages.to_pylist()
+    assert (row["id_a"], row["id_b"]) == ("d1", "d2")
+    assert copied in texts["d1"][row["start_a"] : row["end_a"]]
+
+
 @pytest.mark.parametrize("one_sided", [False, True])
 def test_what_one_document_repeats_or_one_side_alone_has_is_not_shared(one_sided: bool) -> None:
     units = cut(string_array([f"{SENTENCE}. " * 30, "another text", SENTENCE]), SETTINGS)
@@ -474,6 +492,19 @@ def test_a_template_that_covers_everything_leaves_nothing() -> None:
 def test_a_long_document_that_repeats_itself_is_no_trouble() -> None:
     found = nearly.passages({"a": "ab " * 200_000, "b": "ab " * 100_000})
     assert found.repeats.num_rows == 2
+
+
+def test_a_document_too_long_for_a_table_of_seeds_is_aligned() -> None:
+    passage = f"{SENTENCE}. {' '.join(CONTENT)}"
+    texts = {
+        "long": f"{'so it is ' * 400_000}{passage}",
+        "short": f"Before. {EDITED}. {passage[-200:]}",
+    }
+    found = nearly.passages(texts)
+    assert "edited" in found.passages["kind"].to_pylist()
+    for one, other in slices(found, texts):
+        assert one in passage
+        assert other in texts["short"]
 
 
 def test_the_command_shows_writes_and_skips(

@@ -35,6 +35,9 @@ struct Passage {
     bool is_verbatim;
 };
 
+// A table of seeds takes about 200 bytes a word: of longer documents than this, the other one of the pair is kept in it.
+constexpr std::size_t MOST_KEPT = 1 << 20;
+
 // Pairs with the same longer document are best given one after the other: it is looked into once. The ends of a passage are those of its
 // verbatim runs, if these cover `least_verbatim` of it.
 inline std::vector<Passage> align_pairs(const Library &library, std::span<const std::uint32_t> as,
@@ -45,9 +48,11 @@ inline std::vector<Passage> align_pairs(const Library &library, std::span<const 
     Likeness likeness;
     std::uint32_t kept = 0;
     for (std::uint32_t i = 0; i < as.size(); ++i) {
-        const bool keeps_a = library.units(as[i]).size() >= library.units(bs[i]).size();
-        const std::uint32_t longer = keeps_a ? as[i] : bs[i];
-        if (i == 0 || longer != kept) aligner.keep(library.words(kept = longer));
+        const std::size_t a_size = library.units(as[i]).size(), b_size = library.units(bs[i]).size();
+        const bool keeps_longer = std::max(a_size, b_size) <= MOST_KEPT;
+        const bool keeps_a = (a_size >= b_size) == keeps_longer;
+        const std::uint32_t next = keeps_a ? as[i] : bs[i];
+        if (i == 0 || next != kept) aligner.keep(library.words(kept = next));
         for (const Aligned &each : aligner.align(library.words(as[i]), library.words(bs[i]), keeps_a)) {
             Hashes a = library.units(as[i]).subspan(each.a, each.a_end - each.a);
             Hashes b = library.units(bs[i]).subspan(each.b, each.b_end - each.b);

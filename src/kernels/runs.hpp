@@ -171,7 +171,33 @@ class RunFinder {
         while (i > 0 && j > 0 && a[i - 1] == b[j - 1]) --i, --j;
         while (i + length < a.size() && j + length < b.size() && a[i + length] == b[j + length]) ++length;
         stop_.check(length);
-        if (length >= winnowing_.k + winnowing_.window - 1) found.push_back({here.document, there.document, i, j, length});
+        const Run run{here.document, there.document, i, j, length};
+        if (length >= least() && !is_left_to_crowds(run, x, y)) found.push_back(run);
+    }
+
+    std::size_t least() const { return winnowing_.k + winnowing_.window - 1; }
+
+    // Whether crowded k-grams that both documents chose make up most of a run, and what they leave is no run of its own. Which k-grams
+    // are chosen at its ends depends on what stands around it: some may be rare where all of the run is not. X and y are k-grams of it.
+    bool is_left_to_crowds(const Run &run, std::uint32_t x, std::uint32_t y) {
+        const auto is_inside = [&](std::uint32_t n, std::uint32_t document, std::uint32_t start) {
+            return n < chosen_.size() && chosen_[n].document == document && chosen_[n].place >= start &&
+                   chosen_[n].place + winnowing_.k <= start + run.length;
+        };
+        while (x > 0 && is_inside(x - 1, run.a, run.a_start)) --x;
+        while (y > 0 && is_inside(y - 1, run.b, run.b_start)) --y;
+        std::size_t covered = 0, reached = 0;
+        while (is_inside(x, run.a, run.a_start) && is_inside(y, run.b, run.b_start)) {
+            stop_.check(5);
+            const std::size_t a = chosen_[x].place - run.a_start, b = chosen_[y].place - run.b_start;
+            if (a == b && is_crowded_[x]) {
+                covered += a + winnowing_.k - std::max(reached, a);
+                reached = a + winnowing_.k;
+            }
+            x += a <= b, y += b <= a;
+        }
+        const std::size_t left = run.length - covered;
+        return left < least() && 2 * left < run.length;
     }
 };
 

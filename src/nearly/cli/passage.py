@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from nearly.cli.line import Line, Screen, Style
 from nearly.cli.mark import DIFFERS, Mark, marked
 from nearly.cli.terminal import one_line, short
+from nearly.wording import count
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,8 +29,9 @@ def print_passages(found: Passages, file: TextIO) -> None:
     lengths = found.passages["length"].to_numpy()
     longest = found.passages.take((-lengths).argsort(kind="stable")[:MOST_SHOWN])
     rows = longest.to_pylist()
+    unit = "word" if found.settings.unit == "word" else "character"
     for row, a, b in zip(rows, *(found.texts(longest, i) for i in ("id_a", "id_b")), strict=True):
-        _print_row(screen, row, a, b)
+        _print_row(screen, row, a, b, unit)
     repeats = _first_places(found)
     for row, whole in zip(repeats.to_pylist(), found.texts(repeats, "id"), strict=True):
         name = "template text" if row["template"] else "repeated text"
@@ -48,12 +50,13 @@ def _first_places(found: Passages) -> pa.Table:
     return found.repeats.take(firsts[:MOST_SHOWN])
 
 
-def _print_row(screen: Screen, row: dict[str, Any], text_a: str, text_b: str) -> None:
+def _print_row(screen: Screen, row: dict[str, Any], text_a: str, text_b: str, unit: str) -> None:
     from nearly.text.difference import difference
 
     a = one_line(text_a[row["start_a"] : row["end_a"]][:LONGEST])
     b = one_line(text_b[row["start_b"] : row["end_b"]][:LONGEST])
-    told = f"{short(row['likeness'])}  {row['kind']}, {row['length']:,} units"
+    size = count(row["length"], unit if row["kind"] == "verbatim" else "word")
+    told = f"{short(row['likeness'])}  {row['kind']}, {size}"
     screen.print(Line((told, Style(bold=True))))
     spans = difference(a, b).spans if row["kind"] == "edited" else None
     for side, text in (("a", a), ("b", b)):
