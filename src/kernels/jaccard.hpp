@@ -104,9 +104,7 @@ inline Sets shingle_sets(const Texts &texts, Shingler &shingler, bool sorted, Lo
             const auto hashes = shingler(texts[i], texts.end());
             sets.hashes.make_room(hashes.size());
             std::uint64_t *const start = sets.hashes.data + sets.hashes.size;
-            const std::size_t size = write_once(hashes, seen, start);
-            if (sorted) sort(start, size);
-            sets.hashes.size += size;
+            sets.hashes.size += sorted ? sort.write_once(hashes, start) : write_once(hashes, seen, start);
         }
         sets.offsets.push_back(static_cast<std::int64_t>(sets.hashes.size));
     }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace nearly {
@@ -56,16 +57,14 @@ template <typename Check> void sort_hashed(std::vector<Hashed> &all, Check &&che
     }
 }
 
-// Sorts different, uniformly distributed hashes: one scatter by their leading bits leaves almost
-// nothing for the insertion that follows.
+// Sorts uniformly distributed hashes: one scatter by their leading bits leaves almost nothing for the
+// insertion that follows.
 class UniformSorter {
   public:
+    // Where they stand.
     void operator()(std::uint64_t *hashes, std::size_t count) {
         unsorted_.assign(hashes, hashes + count);
-        places_.assign(count + 1, 0);
-        for (const std::uint64_t hash : unsorted_) ++places_[place(hash, count) + 1];
-        for (std::size_t i = 0; i < count; ++i) places_[i + 1] += places_[i];
-        for (const std::uint64_t hash : unsorted_) hashes[places_[place(hash, count)]++] = hash;
+        scatter(unsorted_, hashes);
         for (std::size_t i = 1; i < count; ++i) {
             const std::uint64_t hash = hashes[i];
             std::size_t j = i;
@@ -74,9 +73,32 @@ class UniformSorter {
         }
     }
 
+    // Each once, to where there is room for all; returns how many are different.
+    std::size_t write_once(std::span<const std::uint64_t> hashes, std::uint64_t *to) {
+        scatter(hashes, to);
+        std::size_t end = 0;
+        for (std::size_t i = 0; i < hashes.size(); ++i) {
+            const std::uint64_t hash = to[i];
+            std::size_t j = end;
+            while (j > 0 && to[j - 1] > hash) --j;
+            if (j > 0 && to[j - 1] == hash) continue;
+            for (std::size_t place = end++; place > j; --place) to[place] = to[place - 1];
+            to[j] = hash;
+        }
+        return end;
+    }
+
   private:
     std::vector<std::uint64_t> unsorted_;
     std::vector<std::uint32_t> places_;
+
+    void scatter(std::span<const std::uint64_t> hashes, std::uint64_t *to) {
+        const std::size_t count = hashes.size();
+        places_.assign(count + 1, 0);
+        for (const std::uint64_t hash : hashes) ++places_[place(hash, count) + 1];
+        for (std::size_t i = 0; i < count; ++i) places_[i + 1] += places_[i];
+        for (const std::uint64_t hash : hashes) to[places_[place(hash, count)]++] = hash;
+    }
 
     static std::size_t place(std::uint64_t hash, std::size_t count) {
         return static_cast<std::size_t>(static_cast<unsigned __int128>(hash) * count >> 64);

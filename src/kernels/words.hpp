@@ -10,6 +10,10 @@
 
 #include "hashing.hpp"
 
+#if defined(__SSE2__) && !defined(NEARLY_PLAIN)
+#include <emmintrin.h>
+#endif
+
 namespace nearly {
 
 // Unicode's White_Space property.
@@ -39,6 +43,37 @@ struct ByteBits {
     std::uint64_t spaces = 0, leads = 0;
 };
 
+// Of other white space only the ideographic kind, E3 80 80, begins with E3, as every kana does: those bits
+// are left where both bytes behind may be 80, as far as they are among the 64.
+inline std::uint64_t may_be_ideographic(std::uint64_t threes, std::uint64_t eighties) {
+    return threes & (eighties >> 1 | 1ull << 63) & (eighties >> 2 | 3ull << 62);
+}
+
+#if defined(__SSE2__) && !defined(NEARLY_PLAIN)
+
+inline ByteBits look_at_64_bytes(const std::uint8_t *bytes) {
+    const auto is = [](__m128i some, int byte) { return _mm_cmpeq_epi8(some, _mm_set1_epi8(static_cast<char>(byte))); };
+    const auto within = [](__m128i some, int first, int span) {
+        const __m128i behind = _mm_sub_epi8(some, _mm_set1_epi8(static_cast<char>(first)));
+        return _mm_cmpeq_epi8(_mm_min_epu8(behind, _mm_set1_epi8(static_cast<char>(span))), behind);
+    };
+    const auto bits = [](__m128i which) { return static_cast<std::uint64_t>(_mm_movemask_epi8(which)); };
+    ByteBits found;
+    std::uint64_t threes = 0, eighties = 0;
+    for (unsigned i = 0; i < 64; i += 16) {
+        const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i *>(bytes + i));
+        found.spaces |= bits(_mm_or_si128(is(some, ' '), within(some, 9, 4))) << i;
+        if (bits(some) == 0) continue;
+        found.leads |= bits(_mm_or_si128(is(some, 0xC2), within(some, 0xE1, 1))) << i;
+        threes |= bits(is(some, 0xE3)) << i;
+        eighties |= bits(is(some, 0x80)) << i;
+    }
+    found.leads |= may_be_ideographic(threes, eighties);
+    return found;
+}
+
+#else
+
 // Eight bytes are looked at as one number: those that are meant have their highest bits set, and a product
 // brings these together.
 inline ByteBits look_at_64_bytes(const std::uint8_t *bytes) {
@@ -46,16 +81,21 @@ inline ByteBits look_at_64_bytes(const std::uint8_t *bytes) {
     const auto together = [](std::uint64_t highest) { return (highest >> 7) * 0x0102040810204080 >> 56; };
     const auto is = [](std::uint64_t low, std::uint64_t byte) { return ~((low ^ byte * ONES) + LOW); };
     ByteBits found;
+    std::uint64_t threes = 0, eighties = 0;
     for (unsigned i = 0; i < 64; i += 8) {
         const std::uint64_t eight = load_word(bytes + i), low = eight & LOW;
         const std::uint64_t is_control = (low + (0x80 - 9) * ONES) & ~(low + (0x80 - 14) * ONES);
         found.spaces |= together((is_control | is(low, ' ')) & ~eight & HIGH) << i;
         if ((eight & HIGH) == 0) continue;
-        const std::uint64_t leads = is(low, 0x42) | is(low, 0x61) | is(low, 0x62) | is(low, 0x63);
-        found.leads |= together(leads & eight & HIGH) << i;
+        found.leads |= together((is(low, 0x42) | is(low, 0x61) | is(low, 0x62)) & eight & HIGH) << i;
+        threes |= together(is(low, 0x63) & eight & HIGH) << i;
+        eighties |= together(is(low, 0) & eight & HIGH) << i;
     }
+    found.leads |= may_be_ideographic(threes, eighties);
     return found;
 }
+
+#endif
 
 // Calls `receive` with the beginning and the end of each word; `limit` is where readable memory ends.
 inline void each_word(std::span<const std::uint8_t> text, const std::uint8_t *limit, auto &&receive) {

@@ -65,6 +65,8 @@ class Block:
 
     documents: Documents
     read: Callable[[int, int], pa.Array]
+    #: The sizes of all of them together, where that is known.
+    size: int | None = None
 
     @classmethod
     def of(cls, documents: Documents, contents: pa.Array) -> "Block":

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,9 @@ __all__ = ["SetMeasure", "Sets"]
 
 #: Where each document's hashes begin, and the hashes, each once.
 Sets = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
+
+#: Hashes that memory is asked for before any is made: documents that repeat themselves have few.
+MOST_AT_ONCE: Final = 2**24
 
 
 class SetMeasure(Measure):
@@ -114,7 +117,7 @@ class SetMeasure(Measure):
             return self.sets(block.read(*part))
 
         parts = workers.map(of_part, workers.split(len(block.documents), 4))
-        offsets, hashes = _together(parts)
+        offsets, hashes = _together(parts, block.size)
         return SetBlock(documents=block.documents, offsets=offsets, hashes=hashes)
 
     def join_memory(self, documents: int, size: int, threshold: Fraction, threads: int) -> int:
@@ -134,14 +137,20 @@ class SetMeasure(Measure):
         return _SetIndex(self, sought)
 
 
-def _together(parts: Iterable[Sets]) -> Sets:
-    """All sets as one; it grows in place, for parts that are held and then joined take twice."""
+def _together(parts: Iterable[Sets], most: int | None = None) -> Sets:
+    """All sets as one. Memory for the most that there can be is asked for, within reason, and only
+    as much of it touched as there is; beyond that it grows in place, for parts that are held and
+    then joined take twice.
+    """
     sizes = [np.zeros(1, np.int64)]
-    grown = bytearray()  # an array that grows would be filled with zeros first
+    hashes, end = np.empty(min(most or 0, MOST_AT_ONCE), np.uint64), 0
     for offsets, more in parts:
         sizes.append(np.diff(offsets))
-        grown += more.view(np.uint8).data
-    return np.cumsum(np.concatenate(sizes)), np.frombuffer(grown, np.uint64)
+        start, end = end, end + len(more)
+        if end > len(hashes):
+            hashes.resize(end, refcheck=False)
+        hashes[start:end] = more
+    return np.cumsum(np.concatenate(sizes)), hashes[:end]
 
 
 class _SetIndex:

@@ -353,4 +353,5 @@ def _band_candidates(
 def _load_block(corpus: LocalCorpus, documents: Documents) -> Block:
     in_order = np.sort(documents)
     take = corpus.text_store.take
-    return Block(documents=in_order, read=lambda start, stop: take(in_order[start:stop]))
+    size = int(corpus.sizes[documents].sum())
+    return Block(documents=in_order, read=lambda start, stop: take(in_order[start:stop]), size=size)
