@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 TWEET = 140  # characters
 COPY_BYTES = 267_000
-LARGE_WORDS = 14_000  # some 54 KB
+LARGE_WORDS = 14_000  # some 62 KB
 COPIES = 5  # of each text
 REPLACED = 2  # words in a hundred
 #: Words of the shortest long text, and how many times as long others are.
