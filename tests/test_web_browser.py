@@ -279,16 +279,19 @@ def test_keys_are_enough(browser: Browser, address: str) -> None:
     page.keyboard.press("Enter")
     page.wait_for_url("**/pairs?low=*")
     visit.go("/r/found/pair/0")
-    seen = []
-    while page.locator("main a[rel=prev]").count():
-        page.keyboard.press("ArrowLeft")
-        page.wait_for_load_state()
-    while page.locator("main a[rel=next]").count():
+
+    def press(key: str) -> None:
         url = page.url
-        seen.append(url)
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press(key)
         page.wait_for_function("url => location.href !== url", arg=url)
         page.wait_for_load_state()
+
+    seen = []
+    while page.locator("main a[rel=prev]").count():
+        press("ArrowLeft")
+    while page.locator("main a[rel=next]").count():
+        seen.append(page.url)
+        press("ArrowRight")
     assert len(set(seen)) > 3
     visit.end()
 
