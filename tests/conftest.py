@@ -15,6 +15,7 @@ settings.register_profile(
     "nearly",
     deadline=None,
     derandomize=True,
+    max_examples=60,  # where a test does not say how many it needs
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.load_profile("nearly")

@@ -50,10 +50,11 @@ def params(runs, quick=(HERE, IN_PIECES)):
 
 
 def cases(runs, values, telling):
-    """Each case on each engine; in `make test` those of Spark that tell most: they are slow."""
+    """Each case on each engine; in `make test` those that tell most in small pieces and on Spark:
+    they are slow."""
     found = []
     for run, (name, case) in itertools.product(runs, values.items()):
-        is_slow = run in SLOW or (run.is_spark and name not in telling)
+        is_slow = run in SLOW or (run is not HERE and name not in telling)
         marks = [needs_java] * run.is_spark + [pytest.mark.slow] * is_slow
         found.append(pytest.param(run, *case, id=f"{name}-{run}", marks=marks))
     return found
@@ -62,7 +63,7 @@ def cases(runs, values, telling):
 on_every_engine = pytest.mark.parametrize("run", params([*QUICK, *SLOW]))
 #: For what does not depend on how a corpus is cut.
 on_both_engines = pytest.mark.parametrize("run", params(QUICK))
-on_one_machine = pytest.mark.parametrize("run", params([HERE, IN_PIECES]))
+on_one_machine = pytest.mark.parametrize("run", params([HERE, IN_PIECES], quick=[HERE]))
 on_spark = pytest.mark.parametrize("run", params([r for r in (*QUICK, *SLOW) if r.is_spark]))
 #: Real text is too much for very small pieces.
 on_real_text = pytest.mark.parametrize(

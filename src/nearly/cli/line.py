@@ -60,7 +60,7 @@ class Line:
         return self.part(0, len(self.plain.rstrip()))
 
     def cut(self, cells: int) -> Line:
-        """In at most so many cells; an ellipsis stands for what is cut off."""
+        """in at most this many cells; an ellipsis stands for what is cut off."""
         from rich.cells import cell_len, set_cell_size
 
         plain = self.plain
@@ -73,7 +73,7 @@ class Line:
         return line.add(ELLIPSIS, line.pieces[-1][1] if line.pieces else None)
 
     def wrapped(self, cells: int) -> Iterator[Line]:
-        """Lines of at most so many cells, broken between words, or within one that is longer."""
+        """Lines of at most `cells` cells, broken between words, or within one that is longer."""
         start = 0
         for stop in (*_breaks(self.plain, cells), None):
             yield self.part(start, stop).without_last_space()

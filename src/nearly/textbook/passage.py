@@ -108,7 +108,7 @@ def winnowed(hashes: Sequence[int], window: int) -> list[int]:
 def rare_meetings(
     documents: Sequence[Sequence[Any]], k: int, most_documents: int
 ) -> Counter[tuple[int, int]]:
-    """How many k-grams two documents share that stand in at most so many documents."""
+    """How many k-grams two documents share, of those that few documents have."""
     grams = [{tuple(words[i : i + k]) for i in range(len(words) - k + 1)} for words in documents]
     frequency = Counter(gram for some in grams for gram in some)
     found: Counter[tuple[int, int]] = Counter()
