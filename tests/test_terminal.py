@@ -136,8 +136,8 @@ def test_narrow_terminals_show_one_text_under_the_other(monkeypatch: pytest.Monk
     assert {line[0] for line in lines[:-1] if line} == {"A", "B"}
 
 
-#: Pieces of a line: of one cell, of two, of none, and white space. Not joiners: rich loses characters
-#: behind a joiner that joins nothing.
+#: Pieces of a line: of one cell, of two, of none, and white space. No joiners: rich loses what
+#: stands behind one that joins nothing.
 PIECES = st.lists(
     st.tuples(
         st.text(st.sampled_from("ab ,文字e\u0301👩"), max_size=9),
