@@ -94,6 +94,7 @@ def test_a_job_runs_on_both_workers_and_survives_the_death_of_one(tmp_path: Path
     assert cluster.state() is None
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_a_cluster_in_which_something_failed(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), StandaloneCluster(tmp_path, workers=0) as cluster:
         _ = 1 / (cluster.state() is None)

@@ -131,7 +131,7 @@ def test_exactly_the_pairs_of_the_textbook(
 
 
 @by_case
-@pytest.mark.parametrize("length", [3, 24, 70])
+@pytest.mark.parametrize("length", [3, 24, pytest.param(70, marks=pytest.mark.slow)])
 def test_hashing_keeps_its_promise_and_the_join_misses_nothing(case: Case, length: int) -> None:
     vectors = groups(400, length)
     within = case.within * math.sqrt(length / 24) if case.name != "angle" else case.within

@@ -204,7 +204,7 @@ def test_the_best_of_each_cluster_survives(run, keep, cluster):
     check_clean(run.dedup(corpus(seed), **options, **method), expected)
 
 
-@on_every_engine
+@pytest.mark.parametrize("run", params([*QUICK, *SLOW], quick=[HERE]))
 def test_a_crowded_bucket_is_cleaned_by_its_hubs(run):
     """More documents than hubs share a bucket: they meet the hubs, and not all others."""
     table, method = relatives.crowded(1), {"method": "lsh", "bands": 4, "rows": 2}

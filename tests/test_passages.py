@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import nearly
@@ -296,6 +296,7 @@ SIDE = st.lists(st.lists(st.sampled_from(SENTENCE.split()[:9]), max_size=30), ma
 
 
 @pytest.mark.parametrize("unit", ["word", "char"])
+@settings(max_examples=30)
 @given(st.data())
 def test_what_goes_by_in_parts_shares_the_same(unit: str, data: st.DataObject) -> None:
     settings = PassageSettings(unit=unit, least=6 if unit == "word" else 25, crowd=3)

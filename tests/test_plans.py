@@ -425,6 +425,7 @@ class TestTwoAtOnce:
         assert "is locked by another program" in decisions[0].reason
         assert files_in(folder) == ALL
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of a fork where threads may be
     def test_contradicting_plans_never_remove_both_copies(self, tmp_path: Path) -> None:
         """Of a folder and of one inside it: their locks on folders are not the same."""

@@ -143,10 +143,15 @@ def columns_of(path: Path, tmp_path: Path) -> tuple[list[dict], str]:
 @pytest.mark.parametrize(
     ("shape", "ending"),
     [
-        (" \n[\n{}\n]", ".gz"),
+        ("[{}]", ""),
         *(
             pytest.param(shape, ending, marks=pytest.mark.slow)
-            for shape, ending in [("[{}]", ""), ("[{}]", ".gz"), ("{}", ""), ("{}", ".gz")]
+            for shape, ending in [
+                (" \n[\n{}\n]", ".gz"),
+                ("[{}]", ".gz"),
+                ("{}", ""),
+                ("{}", ".gz"),
+            ]
         ),
     ],
 )

@@ -83,7 +83,7 @@ def test_every_pair_is_that_of_the_textbook(
 
 
 @pytest.mark.parametrize("method", METHODS, ids=["exact", "lsh"])
-@pytest.mark.parametrize("length", [2, 31, 256, 300])
+@pytest.mark.parametrize("length", [2, 31, 256, pytest.param(300, marks=pytest.mark.slow)])
 def test_long_and_short_vectors(length: int, method: dict[str, Any]) -> None:
     vectors = groups(240, length)
     true = expected(vectors, 0.8)
