@@ -97,8 +97,8 @@ FAULTS = (
         "local",
         "crowded_bucket",
         "engines/local/near_pair.py",
-        "documents, sketches, banding, hubs=hubs, most_meetings=limit)",
-        "documents, sketches, banding, hubs=max(0, hubs - 1), most_meetings=limit)",
+        "documents, sketches, banding, hubs=hubs, most_meetings=most)",
+        "documents, sketches, banding, hubs=max(0, hubs - 1), most_meetings=most)",
     ),
     Fault(
         "numbers of a spilled bucket taken for documents",
