@@ -428,8 +428,10 @@ FAULTS = (
         "spark",
         PAIRS,
         "engines/spark/partition/group.py",
-        "united([Edges(near.second, near.first), Edges(*told(number, known, border))])",
-        "united([Edges(near.second[1::2], near.first[1::2])])",
+        "        if isinstance(part, Near):\n",
+        "        if isinstance(part, Near):\n"
+        "            inside = blocks_of(part.first) == blocks_of(part.second)\n"
+        "            part = Near(*(column[inside] for column in part))\n",
     ),
     Fault(
         "a component that grew in rounds and lost a document",
