@@ -39,7 +39,7 @@ def part(number: int) -> tuple[Path, int]:
 
 
 def measure(documents: int, memory: str) -> dict[str, Any]:
-    """One command over the first so many documents."""
+    """One command over the first N documents."""
     parts = [part(number) for number in range(documents // PART)]
     folder = Path(tempfile.mkdtemp(dir=harness.CACHE))
     pairs = folder / "pairs.parquet"

@@ -123,7 +123,7 @@ template <typename T> std::size_t first_not_below(std::span<const T> numbers, T 
 }
 
 // A sorted run of hashes. They are spread evenly, so the place of one is guessed, and mostly it is in the page of the
-// guess or next to it: pages that are not in memory are dear.
+// guess or next to it: pages that are not in memory cost most.
 template <typename T> class SortedRun {
   public:
     SortedRun(const Run<T> &run) : run_(run), before_(run.start() % PAGE / sizeof(T)) {}
