@@ -35,8 +35,12 @@ SMALL_HERE = {
     "nearly.stages.verification.BLOCK_BYTES": 300,
     "nearly.stages.verification.DOCUMENTS": 1,
 }
-#: With this, the exact join on Spark has several groups of documents.
-SMALL_THERE = {"nearly.engines.spark.partition.join.GROUP_TEXT": 1_500}
+#: With these, the exact join on Spark has several groups of documents, and components are listed
+#: in shares.
+SMALL_THERE = {
+    "nearly.engines.spark.partition.join.GROUP_TEXT": 1_500,
+    "nearly.engines.spark.outcome.MOST_PAIRS": 2,
+}
 
 
 @cache

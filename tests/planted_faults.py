@@ -428,10 +428,10 @@ FAULTS = (
         "spark",
         PAIRS,
         "engines/spark/partition/group.py",
-        "        if isinstance(part, Near):\n",
-        "        if isinstance(part, Near):\n"
-        "            inside = blocks_of(part.first) == blocks_of(part.second)\n"
-        "            part = Near(*(column[inside] for column in part))\n",
+        "    labels = _labels_of(labelled, near.first)\n",
+        "    inside = blocks_of(near.first) == blocks_of(near.second)\n"
+        "    near = Near(*(column[inside] for column in near))\n"
+        "    labels = _labels_of(labelled, near.first)\n",
     ),
     Fault(
         "a component that grew in rounds and lost a document",
@@ -470,8 +470,26 @@ FAULTS = (
         "spark",
         PAIRS,
         "engines/spark/partition/row.py",
-        'unpack(tables["clusters"]), starts[number]',
-        'unpack(tables["clusters"]), starts[max(0, number - 1)]',
+        "numbers - 1 + starts[number]",
+        "numbers - 1 + starts[max(0, number - 1)]",
+    ),
+    Fault(
+        "of the weakest links of some shares not the weakest told",
+        "spark",
+        PAIRS,
+        "engines/spark/partition/row.py",
+        "np.minimum.reduceat(weakest, np.flatnonzero(_is_new(first)))",
+        "np.maximum.reduceat(weakest, np.flatnonzero(_is_new(first)))",
+    ),
+    Fault(
+        "only one share of a large component listed",
+        "spark",
+        PAIRS,
+        "engines/spark/partition/group.py",
+        "theirs = share.places_of_pairs(labels, near.first, shares, partitions)",
+        "theirs = share.places_of_pairs(labels, near.first, shares, partitions)\n"
+        "    at_home = theirs == share.homes(labels, partitions)\n"
+        "    theirs, near = theirs[at_home], Near(*(column[at_home] for column in near))",
     ),
     Fault(
         "the weakest link off by one cluster",

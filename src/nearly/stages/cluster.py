@@ -11,7 +11,7 @@ from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Packed, Pairs, in_order
 from nearly.settings import Clustering
 
-__all__ = ["Clusters", "InOrder", "cluster"]
+__all__ = ["Clusters", "InOrder", "cluster", "numbered"]
 
 #: Puts packed pairs in order that come some at a time; all of them may not fit in memory.
 InOrder = Callable[[Iterable[tuple[Packed, Nearness]]], Pairs]
@@ -69,7 +69,7 @@ def cluster(
     else:
         labels = _components(near, len(order))
     labels[copies] = labels[originals]
-    return _numbered(labels)
+    return numbered(labels)
 
 
 def _leaders(near: Pairs, order: Documents, in_order: InOrder) -> Documents:
@@ -100,7 +100,8 @@ def _components(near: Pairs, documents: int) -> Documents:
     return labels
 
 
-def _numbered(labels: Documents) -> Clusters:
+def numbered(labels: Documents) -> Clusters:
+    """Clusters of documents that have one label; a document alone is none."""
     sizes = np.bincount(labels, minlength=len(labels))
     members = np.flatnonzero(sizes[labels] > 1).astype(np.uint32)
     _, starts, which = np.unique(labels[members], return_index=True, return_inverse=True)

@@ -19,6 +19,7 @@ from nearly.engines.spark.partition import difference, group, lookup, row, searc
 from nearly.engines.spark.partition.border import Border
 from nearly.engines.spark.partition.group import Group
 from nearly.engines.spark.partition.row import Tables
+from nearly.engines.spark.partition.share import NO_SHARES, shared_out
 from nearly.engines.spark.partition.verification import Near
 from nearly.engines.spark.session.result_frame import frame_of
 from nearly.schemas import CLUSTERS, PAIRS, REMOVED, shaped, with_sides
@@ -34,6 +35,8 @@ __all__ = ["cleaned", "found", "nearest", "shown"]
 #: Tables of packed rows, and of each partition how many rows and first documents they have.
 Ordered: TypeAlias = "tuple[RDD[Tables], list[dict[str, tuple[int, int]]]]"
 
+#: Pairs of one component that one task lists; those of a larger one are listed by several.
+MOST_PAIRS = 250_000
 #: Where rows of results stand in the order of all: the columns that come first in them.
 PLACES = [pa.field("first", pa.int64()), pa.field("second", pa.int64())]
 #: Rows of clusters before the clusters are numbered.
@@ -54,7 +57,7 @@ def found(
     """Pairs are listed where their component is, and ordered where their first document is."""
     of_pairs = with_sides(PAIRS, corpus.measure.sides)
     step = partial(row.found_rows, settings=corpus.settings)
-    rows = send(step, _groups(corpus, near, checkpoint))
+    rows = send(step, _groups(corpus, near, checkpoint, in_shares=_may_share(corpus)))
     tables, counts = _in_order(corpus, rows, {"pairs": of_pairs, "clusters": _CLUSTERS})
     pairs = each(partial(row.table, name="pairs"), tables)
     clusters, cluster_count = _numbered(tables, counts)
@@ -76,7 +79,7 @@ def cleaned(
     checkpoint: str | None,
 ) -> Cleaned:
     """Of each member of a cluster who stands for it; texts travel for what is not known."""
-    groups = _groups(corpus, near, checkpoint)
+    groups = _groups(corpus, near, checkpoint, in_shares=False)
     rule: dict[str, Any] = {"settings": corpus.settings, "keep": keep}
     asks = send(partial(group.asks_for_survivors, **rule), groups, numbered=True)
     rows = send(partial(row.fate_rows, **rule), groups, texts_travel(corpus, asks))
@@ -97,17 +100,31 @@ def cleaned(
     )
 
 
-def _groups(corpus: SparkCorpus, near: SparkPairs, checkpoint: str | None) -> RDD[Group]:
-    """Whole components, each in one partition."""
+def _may_share(corpus: SparkCorpus) -> bool:
+    """Whether no pair or cluster is decided by looking at all pairs of a component."""
+    settings = corpus.settings
+    return corpus.border is None and settings.cluster == "components" and not settings.all_pairs
+
+
+def _groups(
+    corpus: SparkCorpus, near: SparkPairs, checkpoint: str | None, *, in_shares: bool
+) -> RDD[Group]:
+    """Whole components, each in one partition; the pairs of very large ones in shares, if they
+    may be."""
     partitions = corpus.partitions
     step_of_edges = partial(group.edges_of, border=corpus.border)
     edges = each(step_of_edges, near.states, corpus.repeats, numbered=True)
     labels = connect(edges, len(near) + corpus.links, partitions, folder=checkpoint)
     travelled = deliver(send(group.to_blocks, labels, near.states), partitions)
-    step = partial(group.pieces, border=corpus.border, partitions=partitions)
+    shares = NO_SHARES
+    if in_shares and len(near) > MOST_PAIRS:
+        travelled = kept(travelled)
+        crowds = each(partial(group.crowded, least=MOST_PAIRS // partitions), travelled)
+        shares = shared_out(crowds.collect(), MOST_PAIRS, partitions)
+    step = partial(group.pieces, border=corpus.border, shares=shares, partitions=partitions)
     pieces = send(step, corpus.signed, corpus.repeats, travelled, numbered=True)
-    gather = partial(group.gathered, plan=corpus.plan)
-    return kept(each(gather, deliver(pieces, partitions)))
+    gather = partial(group.gathered, plan=corpus.plan, partitions=partitions)
+    return kept(each(gather, deliver(pieces, partitions), numbered=True))
 
 
 def _in_order(corpus: SparkCorpus, rows: RDD[Any], schemas: Mapping[str, pa.Schema]) -> Ordered:

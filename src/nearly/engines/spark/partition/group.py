@@ -17,12 +17,13 @@ from nearly.arrays import column_of, numbers_of
 from nearly.documents.block import SignedBlock
 from nearly.documents.packet import pack, together, unpack
 from nearly.documents.place import Places
+from nearly.engines.spark.partition import share
 from nearly.engines.spark.partition.border import Border
 from nearly.engines.spark.partition.bucket import Ask, Candidates
 from nearly.engines.spark.partition.component import Edges, united
 from nearly.engines.spark.partition.copy import Copies, Repeats, told
 from nearly.engines.spark.partition.number import Numbers, blocks_of, by_target, places_of
-from nearly.engines.spark.partition.placement import place_of, scattered
+from nearly.engines.spark.partition.share import Shares
 from nearly.engines.spark.partition.signed_block import PLACE_COLUMNS, Plan, labels_of, no_labels
 from nearly.engines.spark.partition.verification import (
     Near,
@@ -35,7 +36,7 @@ from nearly.measures.base import Measure
 from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Packed, Pairs, join_pairs, split_pairs
 from nearly.settings import Settings
-from nearly.stages.cluster import Clusters, cluster
+from nearly.stages.cluster import Clusters, cluster, numbered
 from nearly.stages.copy import give_back_copies
 from nearly.stages.crossing import pairs_across
 from nearly.stages.survivor import Keep, Removed, by_best_copy, rank, survivors
@@ -45,6 +46,7 @@ __all__ = [
     "Member",
     "Piece",
     "asks_for_survivors",
+    "crowded",
     "edges_of",
     "gathered",
     "pieces",
@@ -77,6 +79,12 @@ def to_blocks(edges: Edges, near: Near) -> Iterator[tuple[int, Edges | Near]]:
         yield block, Near(first, second, nearness)
 
 
+def crowded(received: Sequence[Edges | Near], *, least: int) -> Shares:
+    """The components that have at least so many of the pairs that came to a block."""
+    labelled = _labelled(received)
+    return share.crowded(_labels_of(labelled, _near_of(received).first), least)
+
+
 def pieces(
     number: int,
     signed: SignedBlock,
@@ -84,36 +92,56 @@ def pieces(
     received: Sequence[Edges | Near],
     *,
     border: Border | None,
+    shares: Shares,
     partitions: int,
 ) -> Iterator[tuple[int, Piece]]:
     """All that a block knows of components, sent to where each is gathered.
 
     The label of a component is its first document, which may lie in another block.
     """
-    copies = told(number, known, border)
-    edges = [part for part in received if isinstance(part, Edges)]
-    documents = np.concatenate([np.empty(0, np.int64), *(part.documents for part in edges)])
-    labels = np.concatenate([np.empty(0, np.int64), *(part.others for part in edges)])
-    documents, places = np.unique(documents, return_index=True)
-    targets = place_of(scattered(labels[places]), partitions)
-    batch = _as_members(labels_of(signed, documents, known.stretches), documents)
-    for target, (some,) in by_target(targets, np.arange(len(documents))):
+    labelled, near = _labelled(received), _near_of(received)
+    batch = _as_members(labels_of(signed, labelled.documents, known.stretches), labelled)
+    for target, (some,) in by_target(*_places_of_members(labelled.others, shares, partitions)):
         yield target, Member(pack(batch.take(column_of(some))))
-    for part in received:
-        if isinstance(part, Near):
-            theirs = targets[places_of(part.first, documents)]
-            for target, (first, second, nearness) in by_target(theirs, *part):
-                yield target, Near(first, second, nearness)
-    if len(copies.documents):
-        theirs = targets[places_of(copies.documents, documents)]
-        for target, columns in by_target(theirs, *copies):
-            yield target, Copies(*columns)
+    labels = _labels_of(labelled, near.first)
+    theirs = share.places_of_pairs(labels, near.first, shares, partitions)
+    for target, (first, second, nearness) in by_target(theirs, *near):
+        yield target, Near(first, second, nearness)
+    copies = told(number, known, border)
+    theirs = share.homes(_labels_of(labelled, copies.documents), partitions)
+    for target, columns in by_target(theirs, *copies):
+        yield target, Copies(*columns)
 
 
-def _as_members(labels: pa.RecordBatch, documents: Numbers) -> pa.RecordBatch:
-    """Labels by document instead of by row."""
-    columns = [column_of(documents), *labels.columns[1:]]
-    return pa.record_batch(columns, names=["document", *labels.schema.names[1:]])
+def _labelled(received: Sequence[Edges | Near]) -> Edges:
+    """The documents of a block, in order, and the labels of their components."""
+    documents, labels = united([part for part in received if isinstance(part, Edges)])
+    documents, places = np.unique(documents, return_index=True)
+    return Edges(documents, labels[places])
+
+
+def _labels_of(labelled: Edges, documents: Numbers) -> Numbers:
+    return labelled.others[places_of(documents, labelled.documents)]
+
+
+def _near_of(received: Sequence[Piece] | Sequence[Edges | Near]) -> Near:
+    none = Near(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    parts = (part for part in received if isinstance(part, Near))
+    return Near(*map(np.concatenate, zip(none, *parts, strict=True)))
+
+
+def _places_of_members(labels: Numbers, shares: Shares, partitions: int) -> tuple[Numbers, Numbers]:
+    """Where members are needed, and which: everyone at home, and in each share of a component."""
+    homes, counts = share.homes(labels, partitions).astype(np.int64), shares.of(labels)
+    members = np.repeat(np.arange(len(labels)), counts)
+    further = np.arange(len(members)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return (homes[members] + further) % partitions, members
+
+
+def _as_members(labels: pa.RecordBatch, labelled: Edges) -> pa.RecordBatch:
+    """Labels by document instead of by row, with the first document of each one's component."""
+    columns = [*map(column_of, labelled), *labels.columns[1:]]
+    return pa.record_batch(columns, names=["document", "component", *labels.schema.names[1:]])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +150,8 @@ class Group:
 
     documents: Numbers
     labels: pa.RecordBatch
+    components: Documents  # the first one of each one's component
+    is_home: npt.NDArray[np.bool_]  # or only a share of the component's pairs is here
     near: Pairs
     copies: Documents
     originals: Documents
@@ -178,7 +208,9 @@ class Group:
         return rank(self, self.near, keep)
 
     def clusters(self, settings: Settings, keep: Keep | None) -> Clusters:
-        """Components or leaders."""
+        """Components, which are known where there is no border; or leaders."""
+        if settings.cluster == "components" and self.border is None:
+            return numbered(self.components)
         order = self.order(keep)
         leading = order if keep is None else by_best_copy(order, self)
         connecting = self.connecting(settings, keep)
@@ -235,21 +267,22 @@ def asks_for_survivors(
     yield from asks_for_texts(here, pairs)
 
 
-def gathered(received: Sequence[Piece], *, plan: Plan) -> Group:
-    """The components that came to one partition."""
+def gathered(number: int, received: Sequence[Piece], *, plan: Plan, partitions: int) -> Group:
+    """The components that came to one partition, or shares of them."""
     members = [unpack(part.batch) for part in received if isinstance(part, Member)]
-    labels = together([_as_members(no_labels(plan), np.empty(0, np.int64)), *members])
-    documents: Numbers = numbers_of(labels.column("document"))
-    order = np.argsort(documents)
-    documents = documents[order]
-    near = [part for part in received if isinstance(part, Near)]
+    nobody = Edges(np.empty(0, np.int64), np.empty(0, np.int64))
+    labels = together([_as_members(no_labels(plan), nobody), *members])
+    labels = labels.take(column_of(np.argsort(numbers_of(labels.column("document")))))
+    documents, components = (numbers_of(labels.column(name)) for name in ("document", "component"))
     copies = [part for part in received if isinstance(part, Copies)]
     later = [part.documents for part in copies]
     earlier = [part.originals for part in copies]
     return Group(
         documents=documents,
-        labels=labels.take(column_of(order)),
-        near=_renumbered(near, documents),
+        labels=labels,
+        components=places_of(components, documents),
+        is_home=share.homes(components, partitions) == number,
+        near=_renumbered(_near_of(received), documents),
         copies=places_of(np.concatenate([np.empty(0, np.int64), *later]), documents),
         originals=places_of(np.concatenate([np.empty(0, np.int64), *earlier]), documents),
         measure=plan.measure,
@@ -257,10 +290,9 @@ def gathered(received: Sequence[Piece], *, plan: Plan) -> Group:
     )
 
 
-def _renumbered(near: Sequence[Near], documents: Numbers) -> Pairs:
+def _renumbered(near: Near, documents: Numbers) -> Pairs:
     """Pairs in order, by new numbers."""
-    none = Near(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-    first, second, nearness = map(np.concatenate, zip(none, *near, strict=True))
+    first, second, nearness = near
     packed = join_pairs(places_of(first, documents), places_of(second, documents))
     order = np.argsort(packed)
     low, high = split_pairs(packed[order])

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from nearly.engines.spark.partition.number import Numbers
 
-__all__ = ["place_of", "scattered"]
+__all__ = ["Hashes", "place_of", "scattered"]
 
 Hashes = npt.NDArray[np.uint64]
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.arrays import column_of, numbers_of, truths_of
@@ -71,7 +72,10 @@ def pair_rows(group: Group, settings: Settings) -> pa.RecordBatch:
 
 
 def cluster_rows(group: Group, settings: Settings, keep: Keep | None = None) -> pa.RecordBatch:
-    """All members of clusters: the first one of each, the member, its id, the weakest pair."""
+    """All members of clusters: the first one of each, the member, its id, the weakest pair.
+
+    Where a share of a cluster's pairs is, only its first member tells the weakest of these.
+    """
     clusters = group.clusters(settings, keep)
     connecting = group.connecting(settings, keep)
     weakest = group.measure.shown(clusters.weakest(connecting, group.measure.same))
@@ -83,7 +87,9 @@ def cluster_rows(group: Group, settings: Settings, keep: Keep | None = None) -> 
     ]
     names = ["first", "second", "id", "weakest"]
     places = place_columns(group, id=clusters.members)
-    return pa.record_batch([*columns, *places.values()], names=[*names, *places])
+    rows = pa.record_batch([*columns, *places.values()], names=[*names, *places])
+    is_told = group.is_home[clusters.members] | (clusters.members == _first_members(clusters))
+    return rows if is_told.all() else rows.filter(truths_of(is_told))
 
 
 def fate_rows(
@@ -152,11 +158,28 @@ def table(tables: Tables, *, name: str) -> bytes:
 
 def numbered_clusters(number: int, tables: Tables, *, starts: Sequence[int]) -> bytes:
     """Ordered rows of clusters with the number of each; each block counts from its start."""
-    rows, start = unpack(tables["clusters"]), starts[number]
-    first = numbers_of(rows.column("first"))
-    is_new = np.append(True, first[1:] != first[:-1])[: len(first)]
-    numbers = column_of(np.cumsum(is_new, dtype=np.int64) - 1 + start)
-    return pack(rows.append_column("cluster", numbers))
+    rows = _with_weakest(unpack(tables["clusters"]))
+    numbers = np.cumsum(_is_new(numbers_of(rows.column("first"))), dtype=np.int64)
+    return pack(rows.append_column("cluster", column_of(numbers - 1 + starts[number])))
+
+
+def _with_weakest(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Each member once, with the weakest pair of all shares of its cluster."""
+    first, second, weakest = (
+        numbers_of(rows.column(name)) for name in ("first", "second", "weakest")
+    )
+    is_member = _is_new(first) | _is_new(second)
+    if is_member.all():
+        return rows
+    of_cluster = np.minimum.reduceat(weakest, np.flatnonzero(_is_new(first)))
+    told = of_cluster[np.cumsum(_is_new(first)) - 1]
+    at = rows.schema.names.index("weakest")
+    return rows.set_column(at, "weakest", column_of(told)).filter(truths_of(is_member))
+
+
+def _is_new(column: Numbers) -> npt.NDArray[np.bool_]:
+    """Where a value is another than the one before."""
+    return np.append(True, column[1:] != column[:-1])[: len(column)]
 
 
 def removed_rows(packed: bytes, *, names: Sequence[str]) -> Iterator[tuple[int, Rows]]:
