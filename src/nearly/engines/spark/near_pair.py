@@ -222,7 +222,8 @@ def _compared(work: Any, answers: Any, *, banding: Banding, partitions: int) -> 
 def _join(corpus: SparkCorpus, choice: Choice, largest_bucket: int | None, begin: Begin) -> Made:
     """Texts travel to every task that joins their group."""
     begin("join")
-    partitions, groups = corpus.partitions, join.count_groups(corpus.text)
+    partitions = corpus.partitions
+    groups = join.count_groups(corpus.text, partitions)
     step_of_sides = partial(copy.sided, border=corpus.border)
     everyone = each(step_of_sides, corpus.signed, corpus.repeats, numbered=True)
     travel = partial(

@@ -5,6 +5,7 @@ the exact join is for corpora that need not be cut into many.
 """
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
@@ -38,8 +39,9 @@ __all__ = [
     "texts_by_group",
 ]
 
-#: Bytes of text in a group; its sets of shingles take eight times as much.
-GROUP_TEXT = 2**25
+#: The most bytes of text in a group, whose sets of shingles take eight times as much; and the
+#: fewest, of groups that are only made to give every partition a task.
+GROUP_TEXT, LEAST_GROUP_TEXT = 2**25, 2**20
 
 
 class Grouped(NamedTuple):
@@ -58,9 +60,11 @@ class JoinedHere(NamedTuple):
     verified: int
 
 
-def count_groups(text: int) -> int:
-    """How many groups this many bytes of text are cut into."""
-    return max(1, -(-text // GROUP_TEXT))
+def count_groups(text: int, partitions: int) -> int:
+    """How many groups this many bytes of text are cut into: as many as they have to be, or so many
+    that each partition has two of them to join."""
+    enough = (math.isqrt(8 * partitions) + 1) // 2
+    return max(1, -(-text // GROUP_TEXT), min(enough, text // LEAST_GROUP_TEXT))
 
 
 def _tasks(groups: int, partition: int, partitions: int) -> list[tuple[int, int]]:
