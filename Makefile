@@ -28,8 +28,8 @@ test: $(VENV)/developing
 slow-test: $(VENV)/developing
 	$(PYTEST) -m slow
 
-# Every failing system call, 1,000 kills at any moment and over 100,000 mutated files. No part takes
-# more than SECONDS. The seed is printed, and SEED repeats it. What was counted is a table in
+# Every call of every writing command fails or is where it is killed, 1,000 kills at any moment, and
+# over 100,000 mutated files. No part takes more than SECONDS. The seed is printed, and SEED repeats it. What was counted is a table in
 # build/torture.txt, for docs/reliability.md.
 SECONDS ?= 1700
 SEED ?= $(shell date +%s)

@@ -24,6 +24,7 @@ from nearly.errors import NearlyError, SinkError, UnreadableError
 from nearly.index import addition, making, merge_policy
 from nearly.index.catalogue import Catalogue
 from nearly.index.directory import Directory, DiskDirectory, MemoryDirectory, NewFile
+from nearly.index.segment_file import TRAILER
 from nearly.index.store import open_store
 
 MADE: dict[str, Any] = {"threshold": 0.6, "k": 5, "seed": SEED}
@@ -274,6 +275,24 @@ def test_turned_bits_are_never_a_wrong_answer(place: Path) -> None:
 @pytest.mark.slow
 def test_many_turned_bits_are_never_a_wrong_answer(place: Path) -> None:
     check_flips(place, 500)
+
+
+def test_each_turned_bit_of_a_trailer_is_found_or_harmless(place: Path) -> None:
+    texts = near_copies(60)
+    with nearly.Index.create(place / "index", texts, **MADE) as index:
+        expected = answers(index, texts)
+    (file,) = (place / "index" / "segments").iterdir()
+    whole, refused = file.read_bytes(), 0
+    for bit in range(8 * TRAILER.size):
+        changed = bytearray(whole)
+        changed[bit // 8 - TRAILER.size] ^= 1 << bit % 8
+        file.write_bytes(changed)
+        try:
+            with nearly.Index.open(place / "index", read_only=True) as index:
+                assert answers(index, texts) == expected, bit
+        except UnreadableError:
+            refused += 1
+    assert refused > 8 * TRAILER.size / 2  # the rest is padding
 
 
 # Kills

@@ -1,5 +1,6 @@
 """Results as a library user has them: short to print, cut again, written, saved and opened."""
 
+import hashlib
 import json
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -297,6 +298,52 @@ def test_what_is_no_unharmed_result_is_refused(table: Path, tmp_path: Path) -> N
     page.write_text("{")
     with pytest.raises(UnreadableError, match="damaged"):
         nearly.open(folder)
+
+
+def _sign(folder: Path, **changed: object) -> None:
+    """Make the sums of a saved result fit, as a stranger can."""
+    members = json.loads((folder / "result.json").read_text()) | changed
+    del members["sha256"]
+    for name, facts in dict(members.get("tables", {})).items():
+        facts["sha256"] = hashlib.sha256((folder / f"{name}.arrow").read_bytes()).hexdigest()
+    signed = hashlib.sha256(json.dumps(members, sort_keys=True).encode()).hexdigest()
+    (folder / "result.json").write_text(json.dumps(members | {"sha256": signed}))
+
+
+def test_sums_that_fit_are_no_proof(table: Path, tmp_path: Path) -> None:
+    nearly.find(table, threshold=0.5).save(tmp_path / "saved")
+    file = tmp_path / "saved" / "pairs.arrow"
+    offsets = pa.array([0, 900, 4], pa.int32()).buffers()[1]
+    broken = pa.StringArray.from_buffers(2, offsets, pa.py_buffer(b"some"))
+    with pa.ipc.new_file(file, pa.schema([("id_a", pa.string())])) as writer:
+        writer.write_batch(pa.record_batch([broken], names=["id_a"]))
+    _sign(tmp_path / "saved")
+    with pytest.raises(UnreadableError, match=r"pairs\.arrow is no table as nearly saves it"):
+        nearly.open(tmp_path / "saved")
+    file.write_bytes(b"ARROW1 and so on")
+    _sign(tmp_path / "saved")
+    with pytest.raises(UnreadableError, match="is no table as nearly saves it"):
+        nearly.open(tmp_path / "saved")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"tables": {}},
+        {"statistics": None},
+        {"statistics": {"documents": 3}},
+        {"settings": {"threshold": "high"}},
+        {"settings": 7},
+        {"origin": {"given": "x", "more": 1}},
+    ],
+)
+def test_members_of_another_shape_are_refused(
+    table: Path, tmp_path: Path, changed: dict[str, object]
+) -> None:
+    nearly.find(table, threshold=0.5).save(tmp_path / "saved")
+    _sign(tmp_path / "saved", **changed)
+    with pytest.raises(UnreadableError, match="is no result as nearly saves it"):
+        nearly.open(tmp_path / "saved")
 
 
 def test_a_plan_is_made_checked_and_applied(tmp_path: Path) -> None:

@@ -138,9 +138,15 @@ def _read_table(folder: Path, name: str, facts: Mapping[str, Any], *, mapped: bo
         if _digest_of_file(path) != facts["sha256"]:
             raise _damaged(path)
         with pa.memory_map(str(path)) if mapped else pa.OSFile(str(path)) as file:
-            return pa.ipc.open_file(file).read_all()
+            table = pa.ipc.open_file(file).read_all()
+        table.validate(full=True)  # a checksum is no proof of who wrote it
     except OSError as error:
         raise UnreadableError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (pa.ArrowException, KeyError, TypeError) as error:
+        raise UnreadableError(
+            f"{path} is no table as nearly saves it: {error}. Run again, and save again."
+        ) from error
+    return table
 
 
 def _damaged(path: Path) -> UnreadableError:

@@ -14,7 +14,7 @@ from nearly.arguments import Running
 from nearly.documents.lookup import Placed, SourceTexts, WholeReader
 from nearly.documents.place import Place
 from nearly.documents.two_sided import TwoSided
-from nearly.errors import MissingError, SourceError
+from nearly.errors import MissingError, SourceError, UnreadableError
 from nearly.origin import rows_reader
 from nearly.result_folder import read_result
 from nearly.results import Deduplicated, Found, Origin, Statistics
@@ -35,12 +35,23 @@ def open(  # noqa: A001
     Texts are read from where they were; where that was an object of Python, or they moved, give
     them as `source`, and the old documents that they were compared with as `against`.
     """
-    return _opened(*read_result(Path(folder)), source, against)
+    return _read(Path(folder), source, against, mapped=False)
 
 
 def open_mapped(folder: str | Path) -> Found | Deduplicated:
     """The same, with tables that stay on the disk until they are looked at."""
-    return _opened(*read_result(Path(folder), mapped=True), None, None)
+    return _read(Path(folder), None, None, mapped=True)
+
+
+def _read(folder: Path, source: Any, against: Any, *, mapped: bool) -> Found | Deduplicated:
+    try:
+        return _opened(*read_result(folder, mapped=mapped), source, against)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        # Its checksum fits: somebody else wrote it so.
+        raise UnreadableError(
+            f"{str(folder)!r} is no result as nearly saves it: {type(error).__name__} {error}. "
+            "Run again, and save again."
+        ) from error
 
 
 def _opened(

@@ -6,12 +6,16 @@ Each case is noted in FOLDER/case before it is tried: what is there after a cras
 of JSON at the end says how many there were of what outcome.
 """
 
+import gzip
+import hashlib
 import json
 import random
+import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,11 +23,14 @@ import pyarrow.parquet as pq
 from ordeal import TEXTS
 
 import nearly
+from nearly.index import addition
 from nearly.plans import check_plan, load_plan
 from nearly.sources import read_table
+from nearly.sources.formats.database import Database
 
 ROWS = [{"id": i, "text": text, "more": [i, None]} for i, text in enumerate(TEXTS * 2)]
 TABLE = pa.Table.from_pylist(ROWS)
+VECTORS = pa.table({"id": range(8), "vector": [[float(i % 3), 1.0, -i] for i in range(8)]})
 #: What breaks parsers: ends of lines, quotes, marks of encodings, numbers at their limits.
 PIECES = [b"\0", b"\n", b"\r", b'"', b",", b"\t", b"{", b"}", b"[", b"]", b"\\", b"\xff", b"\xfe"]
 PIECES += [b"\xef\xbb\xbf", b"\xff\xfe\0\0", b"\\ud800", b"1e999", b"-1", b"9" * 30, b"null", b":"]
@@ -38,9 +45,9 @@ def arrow_file(*, stream: bool) -> bytes:
     return bytes(sink.getvalue())
 
 
-def parquet_file() -> bytes:
+def parquet_file(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
-    pq.write_table(TABLE, sink)
+    pq.write_table(table, sink)
     return bytes(sink.getvalue())
 
 
@@ -60,6 +67,22 @@ def find(path: Path) -> None:
     nearly.find(path, threshold=0.5, threads=1)  # threads take time to start
 
 
+def find_items(path: Path) -> None:
+    nearly.find(path, items="items", threshold=0.5, threads=1)
+
+
+def find_vectors(path: Path) -> None:
+    nearly.find(path, vector="vector", threshold=0.5, threads=1)
+
+
+def find_passages(path: Path) -> None:
+    nearly.passages(path, threads=1)
+
+
+def weigh(path: Path) -> None:
+    nearly.find(TEXTS, unit="word", k=1, weights=str(path), threads=1)
+
+
 def read(path: Path) -> None:
     read_table(str(path), temporary=path.parent)
 
@@ -68,22 +91,103 @@ def check(path: Path) -> None:
     check_plan(load_plan(path))
 
 
-def kinds(folder: Path) -> dict[str, tuple[str, bytes, Callable[[Path], None]]]:
-    """What is mutated: the name of the file, its bytes, and who reads it."""
+def ask(path: Path) -> None:
+    """An index that has a mutated file."""
+    with nearly.Index.open(
+        path.parent if path.parent.name == "index" else path.parent.parent
+    ) as it:
+        it.query(TEXTS[0])
+        it.check()
+        it.add({"new": TEXTS[1]})
+
+
+def open_saved(path: Path) -> None:
+    """A saved result in which the sums were made to fit what was mutated: by a stranger."""
+    sign(path)
+    found = nearly.open(path.parent)
+    for table in (found.pairs, found.clusters, found.skipped):
+        table.to_pylist()
+
+
+def sign(path: Path) -> None:
+    """Make the sums of a saved result fit, where its JSON can be read."""
+    about = path.parent / "result.json"
+    try:
+        members = json.loads(about.read_bytes())
+        if path != about:
+            members["tables"][path.stem]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+        del members["sha256"]
+        members["sha256"] = hashlib.sha256(json.dumps(members, sort_keys=True).encode()).hexdigest()
+        about.write_text(json.dumps(members))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is mutated: a file, who reads it, and the files of its folder, which are laid anew."""
+
+    path: Path
+    data: bytes
+    act: Callable[[Path], None]
+    beside: Mapping[Path, bytes] = field(default_factory=dict)
+
+    def lay(self, data: bytes) -> None:
+        if self.beside:
+            shutil.rmtree(self.root)
+        for path, content in self.beside.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        self.path.write_bytes(data)
+
+    @property
+    def root(self) -> Path:
+        return min((path.parent for path in self.beside), key=lambda folder: len(folder.parts))
+
+
+def kinds(folder: Path) -> dict[str, list[Kind]]:
+    """All that is mutated, by what it is."""
     lines = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
     pairs = b"id_a,id_b,similarity\n1,2,0.9\n2,3,0.8\n"
-    return {
+    weights = b"item,weight\nfox,2.5\nthe,0.1\nsun,1\nlazy,0\n,0.5\n"
+    files = {
         "CSV": ("f.csv", csv_file(","), find),
         "TSV": ("f.tsv", csv_file("\t"), find),
         "JSON": ("f.json", json.dumps(ROWS).encode(), find),
         "JSONL": ("f.jsonl", lines, find),
-        "Parquet": ("f.parquet", parquet_file(), find),
+        "JSONL, gzip": ("f.jsonl.gz", gzip.compress(lines, mtime=0), find),
+        "JSONL, Zstandard": ("f.jsonl.zst", pa.compress(lines, "zstd", asbytes=True), find),
+        "items": ("items.jsonl", lines.replace(b"more", b"items"), find_items),
+        "passages": ("passages.jsonl", lines, find_passages),
+        "weights": ("weights.csv", weights, weigh),
+        "Parquet": ("f.parquet", parquet_file(TABLE), find),
+        "vectors": ("vectors.parquet", parquet_file(VECTORS), find_vectors),
         "Arrow": ("f.arrow", arrow_file(stream=False), find),
         "Arrow stream": ("s.arrow", arrow_file(stream=True), find),
         "text": ("f.txt", TEXTS[0].encode(), find),
         "plan": ("plan.json", plan_file(folder), check),
         "saved pairs": ("pairs.csv", pairs, read),
     }
+    made = {kind: [Kind(folder / name, data, act)] for kind, (name, data, act) in files.items()}
+    return made | {"saved result": saved(folder / "saved"), "index": index(folder / "index")}
+
+
+def saved(folder: Path) -> list[Kind]:
+    nearly.find(TEXTS, threshold=0.3, threads=1).save(folder)
+    return of_folder(folder, open_saved)
+
+
+def index(folder: Path) -> list[Kind]:
+    addition.PENDING = 2  # or there is no segment yet
+    texts = {f"n{i}": text for i, text in enumerate(TEXTS)}
+    with nearly.Index.create(folder, texts, threshold=0.5, seed=1) as made:
+        made.add({"z": "what is pending"})
+    return of_folder(folder, ask)
+
+
+def of_folder(folder: Path, act: Callable[[Path], None]) -> list[Kind]:
+    files = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return [Kind(path, data, act, files) for path, data in files.items() if data]
 
 
 #: So many are tried in any case, on a machine that stands still for a while, too.
@@ -113,24 +217,30 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
     return bytes(changed)
 
 
+def share_a_database(folder: Path) -> None:
+    """One database reads all files: to make one takes 40 ms, and reads nothing."""
+    shared = Database(folder, threads=1).connect()
+    Database.connect = lambda _: shared.cursor()  # type: ignore[method-assign]
+
+
 def main() -> None:
     folder, seed = Path(sys.argv[1]), sys.argv[2]
     (folder / "case").write_text("before the first case")
     counts: Counter[str] = Counter()
+    share_a_database(folder)
     given = {kind: made for kind, made in kinds(folder).items() if kind in sys.argv[5:]}
     number, cases, end = 0, int(sys.argv[4]), time.monotonic() + float(sys.argv[3])
     while number < cases and (number < FEWEST or time.monotonic() < end):
         chance = random.Random(f"{seed} {number}")
-        kind = chance.choice(list(given))
-        name, data, act = given[kind]
-        path = folder / name
-        path.write_bytes(mutated(data, chance))
-        (folder / "case").write_text(f"seed {seed}, case {number}, {kind}")
+        name = chance.choice(list(given))
+        kind = chance.choice(given[name])
+        kind.lay(mutated(kind.data, chance))
+        (folder / "case").write_text(f"seed {seed}, case {number}, {name}, {kind.path.name}")
         try:
-            act(path)
-            counts[f"{kind} read"] += 1
+            kind.act(kind.path)
+            counts[f"{name} read"] += 1
         except nearly.NearlyError:
-            counts[f"{kind} refused"] += 1
+            counts[f"{name} refused"] += 1
         number += 1
     print(json.dumps(counts))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nearly.errors import MissingError, SinkError
 from nearly.index.catalogue import Catalogue, State
-from nearly.index.directory import DiskDirectory
+from nearly.index.directory import DiskDirectory, sync_folder
 from nearly.index.making import Making
 from nearly.index.reading import reading_of
 from nearly.index.store import open_store
@@ -30,6 +30,7 @@ def create(place: Path, making: Making, source: Source | None, skipped: Skipped)
 
         settle(making, first_extent(making, source), skipped, build)
         os.replace(built, place)
+        sync_folder(place.parent)
 
 
 def settle(

@@ -15,7 +15,7 @@ from typing import Protocol
 from nearly import remnant
 from nearly.errors import SinkError
 
-__all__ = ["Directory", "DiskDirectory", "MemoryDirectory", "NewFile", "advise"]
+__all__ = ["Directory", "DiskDirectory", "MemoryDirectory", "NewFile", "advise", "sync_folder"]
 
 
 class NewFile(Protocol):
@@ -90,7 +90,7 @@ class DiskDirectory:
     def make(self) -> None:
         """The folders, where there are none yet."""
         self._segments.mkdir(parents=True, exist_ok=True)
-        _sync_folder(self.path)
+        sync_folder(self.path)
 
     def create(self, name: str) -> NewFile:
         """See `Directory`."""
@@ -120,7 +120,7 @@ class DiskDirectory:
 
     def sync(self) -> None:
         """See `Directory`."""
-        _sync_folder(self._segments)
+        sync_folder(self._segments)
 
     def lock(self) -> bool:
         """See `Directory`."""
@@ -208,7 +208,8 @@ class MemoryDirectory:
         """See `Directory`."""
 
 
-def _sync_folder(path: Path) -> None:
+def sync_folder(path: Path) -> None:
+    """The names in it are there for good."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -30,7 +30,7 @@ from nearly.index import merge_policy
 from nearly.index.addition import EARLIER_ID, some_rows
 from nearly.index.catalogue import Catalogue, Commit, IdKind, State
 from nearly.index.creation import check_new, make, settle
-from nearly.index.directory import DiskDirectory
+from nearly.index.directory import DiskDirectory, sync_folder
 from nearly.index.draft import Draft, Rows, draft_of
 from nearly.index.live import Live
 from nearly.index.making import Making
@@ -128,6 +128,7 @@ def create_in_parts(
         }
         _commit(place, DiskDirectory(path), segments, numbers)
         os.replace(path, place)
+        sync_folder(place.parent)
 
 
 @contextmanager

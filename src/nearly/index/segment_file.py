@@ -213,7 +213,10 @@ def open_file(directory: Directory, written: Written) -> Opened:
     first = start // 4096
     if not np.array_equal(_kernels.page_sums(data[first * 4096 : length]), pages[first:]):
         raise damaged(written.name, "its directory is not as it was written")
-    told = json.loads(data[start:length].tobytes())
+    try:
+        told = json.loads(data[start:length].tobytes())
+    except ValueError:  # no checksum is of the trailer, which says where the directory begins
+        raise damaged(written.name, "its directory is not where it was written") from None
     columns = {name: tuple(column) for name, column in told["columns"].items()}
     return Opened(
         mapped=mapped, data=data[:length], sums=pages, columns=columns, facts=told["facts"]

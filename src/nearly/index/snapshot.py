@@ -8,7 +8,7 @@ from typing import Final
 from nearly.errors import UnreadableError
 from nearly.index.catalogue import Catalogue
 from nearly.index.creation import check_new
-from nearly.index.directory import DiskDirectory
+from nearly.index.directory import DiskDirectory, sync_folder
 from nearly.remnant import scratch
 
 __all__ = ["copy_index"]
@@ -40,6 +40,7 @@ def copy_index(catalogue: Catalogue, here: Path, place: Path) -> None:
                     ) from error
                 continue
             os.replace(built.path, place)
+            sync_folder(place.parent)
             return
 
 
