@@ -1,6 +1,7 @@
 """A disk that is really full, or can only be read: a clear message, and an index as before."""
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -130,3 +131,15 @@ def test_single_pages_are_read_unless_a_segment_is_read_through(tmp_path: Path) 
             assert advice() == {"sr"}
         assert index.check().is_sound
         assert advice() == {"rr"}
+
+
+def test_questions_are_answered_alike_where_pages_have_to_be_read(tmp_path: Path) -> None:
+    path, asked = tmp_path / "index", list(MORE.values())[::400]
+    with nearly.Index.create(path, MORE, threshold=0.5, seed=1) as index:
+        expected = [index.query(text) for text in asked]
+    for file in path.rglob("*.segment"):
+        with open(file, "rb") as opened:
+            os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    with nearly.Index.open(path, read_only=True) as index:
+        assert [index.query(text) for text in asked] == expected
+        assert all(expected)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ from starlette.testclient import TestClient
 import nearly
 from nearly.errors import SinkError
 from nearly.index.index import Index
+from nearly.service.change import Change, group
 from nearly.service.limit import Limits
 from nearly.service.message import Stored
 from nearly.service.problem import CODES
 from nearly.service.route import ROUTES
-from nearly.service.writer import Change, Writer, group
+from nearly.service.storage import stored
+from nearly.service.writer import Writer
 
 TOKEN = "reads-and-writes-0123"  # noqa: S105
 READ_TOKEN = "only-reads-0123456789"  # noqa: S105
@@ -377,7 +380,7 @@ def test_changes_that_wait_become_one_commit(
     held = Held(monkeypatch)
     with Index.open(path) as index:
         commits: list[int] = []
-        writer = Writer(index, Limits(), commits.append)
+        writer = Writer(partial(stored, index), Limits(), commits.append)
         writer.start()
         first = writer.submit(Change("replace", ["first"], ["the first text of all"]))
         assert held.begun.wait(PATIENCE)

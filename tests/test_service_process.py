@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from patience import PATIENCE
-from service_desk import TEXTS, running
+from service_desk import TEXTS, Process, running
 
 import nearly
 from nearly.cli.program import run
@@ -126,6 +126,42 @@ def test_what_was_accepted_is_stored_before_the_end(path: Path) -> None:
         assert code == 128 + signal.SIGTERM
     with Index.open(path, read_only=True) as index:
         assert all(f"{i}" in index for i in range(50))
+
+
+def scribe_of(server: Process) -> int:
+    """The process that writes for a server."""
+    tasks = Path(f"/proc/{server.process.pid}/task")
+    return int(next(tasks.glob("*/children")).read_text().split()[0])
+
+
+def test_who_stops_all_processes_at_once_loses_nothing(path: Path) -> None:
+    with running(path) as server, nearly.Client(server.address) as client:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            os.kill(scribe_of(server), number)
+        assert client.put("late", document(1, 1)).added == 1
+        assert server.end()[0] == 128 + signal.SIGTERM
+    with Index.open(path) as index:
+        assert "late" in index
+
+
+def test_a_writing_process_that_is_killed_is_started_again(path: Path) -> None:
+    with running(path) as server, nearly.Client(server.address) as client:
+        client.put("before", document(1, 1))
+        os.kill(scribe_of(server), signal.SIGKILL)
+        with pytest.raises(nearly.ServiceError, match="send it again") as caught:
+            client.put("after", document(1, 2))
+        assert caught.value.status == 503
+        assert client.query(document(1, 1)) == [("before", 1.0)]
+        assert client.put("after", document(1, 2)).replaced in (0, 1)
+        assert client.query(document(1, 2)) == [("after", 1.0)]
+
+
+def test_an_index_that_another_process_writes_to_is_not_served(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Index.open(path):
+        assert run(["serve", str(path), "--api", "--port", "0"]) == 2
+    assert "another process writes to the index" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

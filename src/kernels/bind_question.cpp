@@ -91,15 +91,17 @@ static nb::object ask_text(TextAsker &asker, const ShownSegments &segments, cons
     TextReaders::Lent reader = asker.readers.lend();
     Question question;
     std::optional<std::vector<NearContent>> met;
+    const bool is_ahead = waits_for_pages();
     {
         nb::gil_scoped_release release;
         const auto *const bytes = reinterpret_cast<const std::uint8_t *>(data);
         if (reader->ask({bytes, static_cast<std::size_t>(size)}, question))
-            met = question.size == 0 ? std::vector<NearContent>() : meet_in_all(segments.shown, question, asker.meeting);
+            met = question.size == 0 ? std::vector<NearContent>()
+                                     : meet_in_all(segments.shown, question, asker.meeting, is_ahead);
     }
     if (!met || !compare_all(asker, reader, segments, question, *met, read)) return nb::none();
     nb::list found;
-    for (const NearDocument &near : documents_of(segments.shown, *met))
+    for (const NearDocument &near : documents_of(segments.shown, *met, is_ahead))
         found.append(nb::make_tuple(id_of(*segments.shown[near.segment].segment, near.document), near.nearness));
     return nb::make_tuple(found, met->size());
 }

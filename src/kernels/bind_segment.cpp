@@ -68,7 +68,7 @@ static auto meetings_for_python(const MappedSegment &mapped, const Matrix<std::u
     {
         nb::gil_scoped_release release;
         found = mapped.segment.meet({span_of(keys), keys.shape(0), keys.shape(1)}, from_band, to_band, most,
-                                    span_of(dead));
+                                    span_of(dead), waits_for_pages());
     }
     return std::tuple(give(std::move(found.pairs)), give(std::move(found.bands)), found.left_out);
 }
@@ -99,7 +99,7 @@ static auto agreeing_for_python(const MappedSegment &mapped, const Matrix<std::u
     {
         nb::gil_scoped_release release;
         found = mapped.segment.agreeing({span_of(keys), 1, keys.shape(1)}, span_of(sketches), most, span_of(dead), bits,
-                                        most_different);
+                                        most_different, waits_for_pages());
     }
     std::vector<std::uint64_t> digests;
     for (const Content &digest : found.digests) digests.insert(digests.end(), {digest.high, digest.low});

@@ -182,13 +182,13 @@ struct NearContent {
 
 // In all segments; nothing where a bucket is crowded, and some members of it would have to be left out.
 inline std::optional<std::vector<NearContent>> meet_in_all(std::span<const Shown> shown, const Question &question,
-                                                           Meeting meeting) {
+                                                           Meeting meeting, bool is_ahead) {
     std::vector<NearContent> found;
     std::uint64_t fullest = 0;
     for (std::uint32_t i = 0; i < shown.size(); ++i) {
         const Questions one{question.keys, 1, question.keys.size()};
         const Agreeing near = shown[i].segment->agreeing(one, question.sketch, meeting.most, shown[i].dead_contents, 2,
-                                                         meeting.most_different);
+                                                         meeting.most_different, is_ahead);
         fullest += near.fullest + near.left_out;
         if (fullest > meeting.most) return std::nullopt;
         for (std::size_t j = 0; j < near.contents.size(); ++j)
@@ -209,8 +209,13 @@ struct NearDocument {
 };
 
 // The documents that have contents which are near enough.
-inline std::vector<NearDocument> documents_of(std::span<const Shown> shown, std::span<const NearContent> contents) {
+inline std::vector<NearDocument> documents_of(std::span<const Shown> shown, std::span<const NearContent> contents,
+                                              bool is_ahead) {
     std::vector<NearDocument> found;
+    if (is_ahead)
+        for (const NearContent &near : contents)
+            for (const Shown &each : shown)
+                if (near.nearness >= 0) each.segment->ask_for(near.digest);
     for (const NearContent &near : contents) {
         if (near.nearness < 0) continue;
         for (std::uint32_t i = 0; i < shown.size(); ++i) {

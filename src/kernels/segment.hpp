@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "ahead.hpp"
 #include "candidates.hpp"
 #include "content.hpp"
 #include "radix.hpp"
@@ -27,6 +28,7 @@ struct Damaged : std::exception {
 };
 
 constexpr std::size_t PAGE = 4096;
+constexpr std::size_t FEW_PAGES = 64;      // are read in one go; of more the system reads ahead by itself
 constexpr std::size_t FEW_ENTRIES = 1024;  // are sorted sooner by comparing
 
 inline std::size_t count_pages(std::size_t bytes) { return (bytes + PAGE - 1) / PAGE; }
@@ -52,6 +54,8 @@ class Pages {
 
     void check(std::size_t start, std::size_t end) const {
         if (start > end || end > data_.size()) throw std::invalid_argument("a range reaches past the data");
+        if (end - start > PAGE && end - start <= FEW_PAGES * PAGE && waits_for_pages())
+            read_ahead(data_.data() + start, end - start);
         for (std::size_t page = start / PAGE; page * PAGE < end; ++page) check_page(page);
     }
 
@@ -90,6 +94,9 @@ template <typename T> class Run {
     std::size_t size() const { return count_; }
     std::size_t start() const { return start_; }
     void prefetch(std::size_t i) const { __builtin_prefetch(pages_->data().data() + start_ + i * sizeof(T)); }
+    void ask_for(std::size_t i, std::size_t count = 1) const {
+        read_ahead(pages_->data().data() + start_ + i * sizeof(T), count * sizeof(T));
+    }
     Run part(std::size_t from, std::size_t count) const { return {*pages_, start_ + from * sizeof(T), count}; }
 
     T operator[](std::size_t i) const {
@@ -141,7 +148,12 @@ template <typename T> class SortedRun {
         return from + nearly::first_not_below(run_.checked(from, end(low) - from), value);
     }
 
-    // Asks the processor for what a search would look at first.
+    // Asks the disk for the page that a search would look at first.
+    void ask_for(T value) const {
+        if (run_.size() != 0) run_.ask_for(guess(value));
+    }
+
+    // The same of the processor.
     void prefetch(T value) const {
         if (run_.size() == 0) return;
         const std::size_t page = page_of(guess(value));
@@ -301,25 +313,24 @@ class Segment {
         return Run<std::uint8_t>(pages_, layout_.id_bytes, room).checked(start, end - start);
     }
 
-    // Where each question meets what is not dead; of a bucket at most the first `most`, 0 for all.
+    // Where each question meets what is not dead; of a bucket at most the first `most`, 0 for all. What one question
+    // needs is asked for beforehand where `is_ahead`.
     Met meet(const Questions &asked, std::size_t from_band, std::size_t to_band, std::size_t most,
-                  std::span<const std::uint8_t> dead) const {
+             std::span<const std::uint8_t> dead, bool is_ahead) const {
+        if (asked.count == 1) return meet_one(asked.keys, from_band, to_band, most, dead, is_ahead);
         Met found;
         std::vector<std::uint32_t> keys(asked.count), numbers(asked.count);
         std::iota(numbers.begin(), numbers.end(), 0);
-        if (asked.count == 1)
-            for (std::size_t band = from_band; band < to_band; ++band) SortedRun(keys_of(band)).prefetch(asked.keys[band]);
         Stop stop;
         for (std::size_t band = from_band; band < to_band; ++band) {
             stop.check(64 * asked.count);
             for (std::size_t i = 0; i < asked.count; ++i) keys[i] = asked.keys[i * asked.bands + band];
             // In the order of the keys, neighbours are found in the same pages.
-            if (asked.count == 1)
-                meet_bucket(0, keys[0], band, most, dead, found);
-            else
-                for (const std::uint64_t entry : sort_by_key(keys, numbers))
-                    meet_bucket(static_cast<std::uint32_t>(entry), static_cast<std::uint32_t>(entry >> 32), band, most,
-                                dead, found);
+            for (const std::uint64_t entry : sort_by_key(keys, numbers)) {
+                const auto key = static_cast<std::uint32_t>(entry >> 32);
+                const std::size_t at = SortedRun(keys_of(band)).first_not_below(key);
+                meet_bucket(static_cast<std::uint32_t>(entry), key, band, at, most, dead, found);
+            }
         }
         return found;
     }
@@ -338,8 +349,9 @@ class Segment {
 
     // The same for one question in one go: whom it meets, each once, if the sketches agree enough.
     Agreeing agreeing(const Questions &asked, std::span<const std::uint64_t> sketch, std::size_t most,
-                      std::span<const std::uint8_t> dead, unsigned bits, std::uint32_t most_different) const {
-        Met met = meet(asked, 0, asked.bands, most, dead);
+                      std::span<const std::uint8_t> dead, unsigned bits, std::uint32_t most_different,
+                      bool is_ahead) const {
+        Met met = meet_one(asked.keys, 0, asked.bands, most, dead, is_ahead);
         Agreeing found;
         found.left_out = met.left_out;
         for (std::size_t i = 0, from = 0; i < met.bands.size(); ++i) {
@@ -348,15 +360,20 @@ class Segment {
         }
         std::sort(met.pairs.begin(), met.pairs.end());
         met.pairs.erase(std::unique(met.pairs.begin(), met.pairs.end()), met.pairs.end());
+        const std::size_t width = layout_.width;
+        if (is_ahead)
+            for (const std::uint64_t content : met.pairs) sketches_.ask_for(content * width, width);
         const std::vector<std::uint32_t> differ = differences(met.pairs, sketch, bits);
-        for (std::size_t i = 0; i < differ.size(); ++i) {
-            if (differ[i] > most_different) continue;
-            const auto content = static_cast<std::uint32_t>(met.pairs[i]);
-            found.contents.push_back(content);
+        for (std::size_t i = 0; i < differ.size(); ++i)
+            if (differ[i] <= most_different) found.contents.push_back(static_cast<std::uint32_t>(met.pairs[i]));
+        if (is_ahead) ask_for(found.contents);
+        for (const std::uint32_t content : found.contents)
             found.digests.push_back({contents_.high[content], contents_.low[content]});
-        }
         return found;
     }
+
+    // Has read where a content of this digest would be.
+    void ask_for(const Content &sought) const { SortedRun(contents_.high).ask_for(sought.high); }
 
     // Pairs of a digest and the place where it stands, among contents or among ids.
     std::vector<std::uint64_t> find(std::span<const Content> sought, bool among_ids) const {
@@ -407,11 +424,46 @@ class Segment {
         return buckets_.part(2 * band * layout_.keyed, layout_.keyed);
     }
 
-    void meet_bucket(std::uint64_t question, std::uint32_t key, std::size_t band, std::size_t most,
+    Run<std::uint32_t> owners_of(std::size_t band) const {
+        return buckets_.part((2 * band + 1) * layout_.keyed, layout_.keyed);
+    }
+
+    // What is looked at of contents that agree with a question, whatever becomes of them.
+    void ask_for(std::span<const std::uint32_t> contents) const {
+        for (const std::uint32_t content : contents) {
+            contents_.high.ask_for(content);
+            contents_.low.ask_for(content);
+            starts_.ask_for(content, 2);
+            if (layout_.texts != 0) Run<std::uint32_t>(pages_, layout_.texts, layout_.contents).ask_for(content);
+        }
+    }
+
+    // All bands are searched before whose keys they are is looked at: so what that needs can be asked for at once.
+    Met meet_one(std::span<const std::uint32_t> asked, std::size_t from_band, std::size_t to_band, std::size_t most,
+                 std::span<const std::uint8_t> dead, bool is_ahead) const {
+        for (std::size_t band = from_band; band < to_band; ++band) {
+            const SortedRun keys(keys_of(band));
+            if (is_ahead) keys.ask_for(asked[band]);
+            keys.prefetch(asked[band]);
+        }
+        std::vector<std::size_t> places;
+        for (std::size_t band = from_band; band < to_band; ++band) {
+            const Run<std::uint32_t> keys = keys_of(band);
+            places.push_back(SortedRun(keys).first_not_below(asked[band]));
+            if (is_ahead && places.back() < keys.size() && keys[places.back()] == asked[band])
+                owners_of(band).ask_for(places.back());
+        }
+        Met found;
+        for (std::size_t band = from_band; band < to_band; ++band)
+            meet_bucket(0, asked[band], band, places[band - from_band], most, dead, found);
+        return found;
+    }
+
+    // Whose keys those from a place on are, as long as they are this key.
+    void meet_bucket(std::uint64_t question, std::uint32_t key, std::size_t band, std::size_t at, std::size_t most,
                      std::span<const std::uint8_t> dead, Met &found) const {
-        const Run<std::uint32_t> keys = keys_of(band);
-        const Run<std::uint32_t> owners = buckets_.part((2 * band + 1) * layout_.keyed, layout_.keyed);
-        std::size_t at = SortedRun(keys).first_not_below(key), taken = 0;
+        const Run<std::uint32_t> keys = keys_of(band), owners = owners_of(band);
+        std::size_t taken = 0;
         for (; at < keys.size() && keys[at] == key; ++at) {
             const std::uint32_t owner = owners[at];
             if (owner >= layout_.contents) throw Damaged(0);

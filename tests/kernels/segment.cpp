@@ -56,19 +56,19 @@ std::uint64_t exercise_segment(std::mt19937_64 &random) {
         if (is_flipped && !data.empty()) bytes[random() % data.size()] ^= static_cast<std::uint8_t>(1u << random() % 8);
         const Segment segment(data, sums, layout);
         try {
-            const Met met = segment.meet({keys, 5, bands}, 0, bands, random() % 9, dead);
+            const Met met = segment.meet({keys, 5, bands}, 0, bands, random() % 9, dead, false);
             const auto differ = segment.differences(met.pairs, asked, 2);
             const Agreeing near = segment.agreeing({std::span(keys).first(bands), 1, bands}, asked, random() % 9, dead, 2,
-                                                   static_cast<std::uint32_t>(random() % 64));
+                                                   static_cast<std::uint32_t>(random() % 64), random() % 2 == 0);
             digest = mix(digest + near.digests.size() + near.fullest + near.left_out);
             digest = mix(digest + segment.owners(sought, dead).numbers.size());
             const Shown shown[] = {{&segment, dead, dead}, {&segment, {}, {}}};
             Question question;
             question.keys.assign(keys.begin(), keys.begin() + bands);
             question.sketch.assign(asked.begin(), asked.begin() + width);
-            auto all = meet_in_all(shown, question, {100, static_cast<std::uint32_t>(random() % 64)});
+            auto all = meet_in_all(shown, question, {100, static_cast<std::uint32_t>(random() % 64)}, true);
             if (all && !all->empty()) all->front().nearness = 0.5;
-            if (all) digest = mix(digest + all->size() + documents_of(shown, *all).size());
+            if (all) digest = mix(digest + all->size() + documents_of(shown, *all, true).size());
             const std::uint64_t told = std::accumulate(differ.begin(), differ.end(), met.left_out + met.pairs.size());
             digest = mix(digest + told + segment.find(sought, false).size());
         } catch (const Damaged &damaged) {

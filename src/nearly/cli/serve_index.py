@@ -29,6 +29,7 @@ def serve_index(
         from nearly.service.app import make_app
         from nearly.service.desk import Desk
         from nearly.service.guard import Keys
+        from nearly.service.scribe import Scribe
         from nearly.web.guard import LOCAL_NAMES
         from nearly.web.server import LOOPBACK, bound, serve
     except ImportError as error:
@@ -42,8 +43,12 @@ def serve_index(
         raise SettingsError(f"{len(given)} folders were given; give one index to serve")
     for each in (token, read_token):
         check_token(host, each, needed=token is None)
-    with Index.open(given[0]) as index, bound(host or LOOPBACK, port) as listening:
-        desk = Desk(index, given[0])
+    with (
+        Index.open(given[0], read_only=True) as index,
+        Scribe(given[0]) as scribe,
+        bound(host or LOOPBACK, port) as listening,
+    ):
+        desk = Desk(index, given[0], store=scribe.store)
         keys = Keys(
             port=listening.getsockname()[1],
             names=(*LOCAL_NAMES, *filter(None, (host,)), *names),

@@ -195,24 +195,30 @@ class Addition:
         if within.any():
             self._see(rows, places[within], _owners_of(rows, first[within]), same)
         self.copies += int(np.count_nonzero(of_there | within))
-        fresh = places[valid & ~is_there & (first == places)]
+        fresh = places[valid & ~is_there & (first == places)].astype(np.uint32)
         if len(fresh):
-            self._report_near(some_rows(rows, fresh))
+            self._report_old(rows, fresh)
+            self._report_new(rows, fresh)
 
-    def _report_near(self, fresh: Rows) -> None:
-        signed = Signed(
-            sizes=fresh.sizes, digests=fresh.digests, keys=fresh.keys, sketches=fresh.sketches
-        )
-        asked = (signed, fresh.contents, self.workers, MOST_MEMBERS)
+    def _report_old(self, rows: Rows, fresh: npt.NDArray[np.uint32]) -> None:
+        """What was there that is near to these rows."""
+        if not self.lives:  # nothing has to be copied
+            return
+        signed, contents = _signed(rows, fresh), rows.contents.take(pa.array(fresh))
+        asked = (signed, contents, self.workers, MOST_MEMBERS)
         found, left_out = near_contents(self.asking, self.lives, *asked)
         self.left_out += left_out
         for near in found:
             if len(near.questions):
                 owners = first_owners(self.lives, near.digests)
-                self._see(fresh, near.questions, owners, near.nearness)
+                self._see(rows, fresh[near.questions], owners, near.nearness)
+
+    def _report_new(self, rows: Rows, fresh: npt.NDArray[np.uint32]) -> None:
+        """Which of these rows are near to each other."""
+        asked = (_signed(rows), rows.contents, fresh, self.workers, MOST_MEMBERS)
         earlier, later, nearness = near_each_other(self.asking, *asked)
         if len(later):
-            self._see(fresh, later, _owners_of(fresh, earlier), nearness)
+            self._see(rows, later, _owners_of(rows, earlier), nearness)
 
     def _see(
         self,
@@ -242,6 +248,15 @@ class Seen:
     ids: list[Id]
     seen: list[Id | None]
     nearness: npt.NDArray[np.float64]
+
+
+def _signed(rows: Rows, chosen: npt.NDArray[np.uint32] | None = None) -> Signed:
+    """All rows, or those at some places, as they were signed."""
+    names = ("sizes", "digests", "keys", "sketches")
+    columns = {name: getattr(rows, name) for name in names}
+    if chosen is not None:
+        columns = {name: column.take(chosen, axis=0) for name, column in columns.items()}
+    return Signed(**columns)
 
 
 def _some(owners: Owners, chosen: npt.NDArray[np.bool_]) -> Owners:

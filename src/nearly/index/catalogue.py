@@ -144,13 +144,25 @@ class Catalogue:
     def _pragma(self, name: str) -> int:
         return int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
 
-    def load(self) -> State:
-        """All of it, as of one commit."""
+    def load(self, before: State | None = None) -> State:
+        """All of it, as of one commit; mostly only little came after the one `before`."""
         with self._explained(), self._transaction("BEGIN"):
-            return self._load()
+            value = self._only_row("state")
+            later = None if before is None else self._loaded_since(before, value)
+            return self._loaded(value) if later is None else later
 
-    def _load(self) -> State:
-        value = self._only_row("state")
+    def _loaded_since(self, before: State, value: dict[str, Any]) -> State | None:
+        """Where documents only became pending: the sums say whether this is all that happened."""
+        newest = max(before.pending, default=-1)
+        rows = self._connection.execute("SELECT * FROM pending WHERE number > ?", (newest,))
+        new = [Pending(*row) for row in rows]
+        pending = (before.sums["pending"] + sum_of(new)) % 2**64
+        if value["sums"] != {**before.sums, "pending": pending}:
+            return None
+        more = {row.number: row for row in new}
+        return replace(before, **value, pending={**before.pending, **more})
+
+    def _loaded(self, value: dict[str, Any]) -> State:
         sums = value.pop("sums")
         # `+` keeps SQLite from using an index, which may be damaged where the rows are not.
         segments = self._connection.execute("SELECT * FROM segments ORDER BY +key").fetchall()

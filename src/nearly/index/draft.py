@@ -6,9 +6,9 @@ looked at first does not depend on the order in which they came. A content is *h
 sketch and text, by one segment only, where it came first; others only say which documents have it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -85,17 +85,24 @@ def draft_of(
     # What is empty is kept, and is near to nothing.
     keyed = held[rows.sizes[firsts[held]] > 0].astype(np.uint32)
     owners = firsts[keyed]
+    gathered: Sequence[Callable[[], Any]] = (
+        lambda: rows.sketches.take(firsts, axis=0),
+        lambda: rows.numbers.take(order),
+        lambda: rows.id_digests.take(order, axis=0),
+        lambda: _ids_at(rows.ids, order),
+    )
+    sketches, numbers, id_digests, ids = workers.map(lambda gather: gather(), gathered)
     return Draft(
         digests=digests.take(starts, axis=0),
         sizes=rows.sizes[firsts],
         texts=texts,
         starts=np.append(starts, len(order)).astype(np.uint32),
-        sketches=rows.sketches.take(firsts, axis=0),
+        sketches=sketches,
         bands=rows.keys.shape[1],
         runs=lambda start, end: _kernels.sort_bands(rows.keys, owners, keyed, start, end),
-        numbers=rows.numbers[order],
-        ids=_ids_at(rows.ids, order),
-        id_digests=rows.id_digests.take(order, axis=0),
+        numbers=numbers,
+        ids=ids,
+        id_digests=id_digests,
         blocks=_compressed(rows.kept, sources, workers),
         postings=_postings(poster, rows.kept, owners, keyed),
     )

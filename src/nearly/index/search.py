@@ -396,18 +396,24 @@ def _verified(
 
 
 def near_each_other(
-    asking: Asking, signed: Signed, contents: pa.Array, workers: Workers, most: int
+    asking: Asking,
+    signed: Signed,
+    contents: pa.Array,
+    chosen: npt.NDArray[np.uint32],
+    workers: Workers,
+    most: int,
 ) -> tuple[Numbers, Numbers, npt.NDArray[np.float64]]:
-    """Pairs of these contents, all of which are different: the earlier one, the later one."""
+    """Pairs of some contents, all of which are different: the earlier one, the later one."""
     if asking.poster is not None and asking.threshold is not None:
-        return near_within(asking.measure, contents, asking.threshold)
-    if len(contents) < 2:
+        some = contents.take(pa.array(chosen))
+        first, second, nearness = near_within(asking.measure, some, asking.threshold)
+        return chosen[first], chosen[second], nearness
+    if len(chosen) < 2:
         return np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0)
-    numbers = np.arange(len(contents), dtype=np.uint32)
 
     def of_band(band: int) -> npt.NDArray[np.uint64]:
-        keys = np.ascontiguousarray(signed.keys[:, band])
-        return candidates(keys, numbers, signed.sketches, asking.banding, hubs=most)[0]
+        keys = signed.keys[:, band].take(chosen)
+        return candidates(keys, chosen, signed.sketches, asking.banding, hubs=most)[0]
 
     parts = [np.empty(0, np.uint64), *workers.map(of_band, range(asking.banding.bands))]
     first, second = split_pairs(unique(np.concatenate(parts), 0, 2**64 - 1))

@@ -122,7 +122,7 @@ class Store:
     def _load(self) -> None:
         for attempt in range(TRIES):
             self._version = self.catalogue.version()
-            state = self.catalogue.load()
+            state = self.catalogue.load(self.state)
             try:
                 self._adopt(state)
             except UnreadableError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from nearly.service.limit import Limits
 from nearly.service.message import Content
 from nearly.service.meter import Meter
 from nearly.service.problem import ProblemError
-from nearly.service.writer import Writer
+from nearly.service.storage import stored
+from nearly.service.writer import Store, Writer
 
 __all__ = ["Desk"]
 
@@ -25,13 +27,15 @@ class Desk:
     index: Index
     path: Path
     limits: Limits = field(default_factory=Limits)
+    store: Store | None = None  # by whom changes are stored: by this process unless told
     writer: Writer = field(init=False)
     meter: Meter = field(init=False)
     checking: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self.meter = Meter(self.index, lambda: self.writer.waiting)
-        self.writer = Writer(self.index, self.limits, self.meter.committed)
+        store = self.store or partial(stored, self.index)
+        self.writer = Writer(store, self.limits, self.meter.committed)
 
     def content(self, given: Content) -> Any:
         """What the index holds, of a body that could hold anything."""

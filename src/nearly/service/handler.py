@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from nearly.index.answer import Answer, Id, Stats
 from nearly.index.index import Index
+from nearly.service.change import Change
 from nearly.service.desk import Desk
 from nearly.service.message import (
     Accepted,
@@ -30,7 +31,6 @@ from nearly.service.message import (
 )
 from nearly.service.meter import MEDIA_TYPE
 from nearly.service.problem import ProblemError
-from nearly.service.writer import Change
 
 __all__ = ["Asked", "Handler"]
 

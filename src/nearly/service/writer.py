@@ -11,66 +11,27 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
-from typing import Any, Literal
-
-import numpy as np
-import pyarrow as pa
+from typing import Any
 
 from nearly.errors import NearlyError, SettingsError, SourceError
-from nearly.index.answer import Added, Id
-from nearly.index.index import Index
+from nearly.service.change import Change, group
 from nearly.service.limit import Limits
-from nearly.service.message import Refused, Removed, Seen, Stored
+from nearly.service.message import Removed, Stored
 from nearly.service.problem import ProblemError
 
-__all__ = ["Change", "Writer", "group"]
+__all__ = ["Store", "Writer"]
 
-#: Documents of one commit; as many skipped ones can be listed.
-MOST_TOGETHER = 10_000
+#: Makes one commit of changes, and says what came of each.
+Store = Callable[[Sequence[Change]], Sequence[Stored | Removed]]
 
 _log = logging.getLogger("nearly.service")
-
-
-@dataclass(frozen=True, eq=False)
-class Change:
-    """Documents to add, to put in the place of others, or to remove."""
-
-    kind: Literal["add", "replace", "remove"]
-    ids: Sequence[Id]
-    contents: Sequence[Any] = ()
-    size: int = 0  # bytes
-    done: Future[Any] = field(default_factory=Future)
-
-    @property
-    def names(self) -> set[str]:
-        """The ids as strings: what skipped documents are called."""
-        return {str(each) for each in self.ids}
-
-
-def group(waiting: Sequence[Change]) -> tuple[list[Change], list[Change]]:
-    """The changes of the next commit, and those that stay: no change overtakes one of its ids."""
-    together: list[Change] = []
-    later: list[Change] = []
-    held: set[str] = set()
-    count = 0
-    for change in waiting:
-        names = change.names
-        fits = not together or count + len(change.ids) <= MOST_TOGETHER
-        if change.kind == waiting[0].kind and fits and held.isdisjoint(names):
-            together.append(change)
-            count += len(change.ids)
-        else:
-            later.append(change)
-        held |= names
-    return together, later
 
 
 class Writer:
     """A thread that stores what is submitted; `committed` is called with the size of a commit."""
 
-    def __init__(self, index: Index, limits: Limits, committed: Callable[[int], None]) -> None:
-        self._index, self._limits, self._committed = index, limits, committed
+    def __init__(self, store: Store, limits: Limits, committed: Callable[[int], None]) -> None:
+        self._stored, self._limits, self._committed = store, limits, committed
         self._waiting: list[Change] = []
         self._awake = threading.Condition()
         self._is_stopping = False
@@ -146,53 +107,3 @@ class Writer:
         self._committed(sum(len(change.ids) for change in together))
         for change, answer in zip(together, answers, strict=True):
             change.done.set_result(answer)
-
-    def _stored(self, together: list[Change]) -> list[Stored | Removed]:
-        ids = [each for change in together for each in change.ids]
-        if together[0].kind == "remove":
-            there = [sum(each in self._index for each in set(c.ids)) for c in together]
-            self._index.remove(ids)
-            return [Removed(count) for count in there]
-        is_replacing = together[0].kind == "replace"
-        replaced = [
-            sum(each in self._index for each in set(c.ids)) if is_replacing else 0 for c in together
-        ]
-        holds = self._index.holds
-        contents = [each for change in together for each in change.contents]
-        table = pa.table({"id": _ids(ids), holds: pa.array(contents, self._content_type())})
-        reading: dict[str, Any] = {"id": "id", holds: holds}
-        added = self._index.add(table, replace=is_replacing, **reading)
-        return _shared_out(together, added, replaced)
-
-    def _content_type(self) -> pa.DataType:
-        shape = self._index.shape
-        if shape is not None:
-            return pa.list_(pa.from_numpy_dtype(np.dtype(shape.number)))
-        return pa.list_(pa.string()) if self._index.holds == "items" else pa.large_string()
-
-
-def _ids(ids: Sequence[Id]) -> pa.Array:
-    if all(isinstance(each, int) for each in ids):
-        return pa.array(ids, pa.int64())
-    return pa.array([str(each) for each in ids])
-
-
-def _shared_out(
-    together: Sequence[Change], added: Added, replaced: Sequence[int]
-) -> list[Stored | Removed]:
-    """To each change what came of its own documents."""
-    counts = zip(together, replaced, strict=True)
-    answers = [Stored(len(change.ids), count, [], []) for change, count in counts]
-    home = {
-        name: answer
-        for change, answer in zip(together, answers, strict=True)
-        for name in change.names
-    }
-    columns = [added.seen.column(i).to_pylist() for i in range(3)]
-    for row in zip(*columns, strict=True):
-        home[str(row[0])].seen.append(Seen(*row))
-    skipped = [column.to_pylist() for column in added.skipped.columns]
-    for record, reason in zip(*skipped, strict=True):
-        home[record].skipped.append(Refused(record, reason))
-        home[record].added -= 1
-    return list(answers)
