@@ -17,6 +17,7 @@ left out. `passages` looks at the words of the text.
 
 import csv
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -98,7 +99,8 @@ def winnowing(a: Sequence[str], b: Sequence[str]) -> float:
 
 def fingerprints(program: Sequence[str]) -> set[int]:
     """The least hash of each window; of a short program, of all."""
-    hashes = [hash(tuple(program[i : i + GRAM])) for i in range(max(1, len(program) - GRAM + 1))]
+    grams = (" ".join(program[i : i + GRAM]) for i in range(max(1, len(program) - GRAM + 1)))
+    hashes = [zlib.crc32(gram.encode()) for gram in grams]  # the same in every run
     return {min(hashes[i : i + WINDOW]) for i in range(max(1, len(hashes) - WINDOW + 1))}
 
 

@@ -82,14 +82,14 @@ def kernel(
     condensing = _kernels.Condensing(**numbers["condensing"])
     chosen = _kernels.Alignment(**{**numbers, "condensing": condensing})
     kinds = (np.uint32, np.float32, np.uint32, np.uint32, np.uint8)
-    stems, *rest = (
+    stems, rarities, *places = (
         np.array([*one, *other], kind) for one, other, kind in zip(a, b, kinds, strict=True)
     )
+    numbers = np.arange(len(stems), dtype=np.uint32)[::-1].copy()  # each word has one of its own
+    words = (stems.astype(np.uint64) + 1, numbers, *places, stems[numbers], rarities[numbers])
     offsets = np.cumsum([0, len(a.stems), len(b.stems)])
     who = np.zeros(1, np.uint32), np.ones(1, np.uint32)
-    found, likeness, verbatim = _kernels.align(
-        offsets, stems.astype(np.uint64) + 1, stems, *rest, *who, chosen, least_verbatim
-    )
+    found, likeness, verbatim = _kernels.align(offsets, *words, *who, chosen, least_verbatim)
     spans = [((i, i_end), (j, j_end)) for _, i, i_end, j, j_end in found.tolist()]
     return spans, likeness.tolist(), verbatim.astype(bool).tolist()
 

@@ -39,7 +39,7 @@ ALIGNMENT = _kernels.Alignment(
 def align() -> object:
     rarities, begins = np.ones(len(HALF), np.float32), np.zeros(len(HALF), np.uint8)
     ends = np.array([0, len(HALF)])
-    words = (HALF.astype(np.uint64), HALF, rarities, HALF, HALF + 1, begins)
+    words = (HALF.astype(np.uint64), HALF, HALF, HALF + 1, begins, HALF, rarities)
     return _kernels.align(ends, *words, WHO, WHO, ALIGNMENT, 0.7)
 
 

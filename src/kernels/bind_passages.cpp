@@ -162,18 +162,22 @@ static nb::tuple rare_pairs(const Column<std::int64_t> &offsets, const Column<st
 }
 
 static nb::tuple align(const Column<std::int64_t> &offsets, const Column<std::uint64_t> &hashes,
-                       const Column<std::uint32_t> &stems, const Column<float> &rarities, const Column<std::uint32_t> &starts,
+                       const Column<std::uint32_t> &numbers, const Column<std::uint32_t> &starts,
                        const Column<std::uint32_t> &ends, const Column<std::uint8_t> &begins,
+                       const Column<std::uint32_t> &stem_of, const Column<float> &rarity_of,
                        const Column<std::uint32_t> &as, const Column<std::uint32_t> &bs, const Alignment &settings,
                        double least_verbatim) {
-    check_offsets(span_of(offsets), stems.size(), "words");
-    for (const std::size_t size : {hashes.size(), rarities.size(), starts.size(), ends.size(), begins.size()})
-        if (size != stems.size()) throw std::invalid_argument("every word has a hash, a stem, a rarity and a place");
+    check_offsets(span_of(offsets), numbers.size(), "words");
+    for (const std::size_t size : {hashes.size(), starts.size(), ends.size(), begins.size()})
+        if (size != numbers.size()) throw std::invalid_argument("every word has a hash, a number and a place");
+    if (rarity_of.size() != stem_of.size()) throw std::invalid_argument("a number has a stem and a rarity");
     if (as.size() != bs.size()) throw std::invalid_argument("a pair has two documents");
     check_below(span_of(as), offsets.size() - 1);
     check_below(span_of(bs), offsets.size() - 1);
     const Library library{span_of(offsets), span_of(hashes),
-                          {span_of(stems), span_of(rarities), span_of(starts), span_of(ends), span_of(begins)}};
+                          {span_of(numbers), span_of(starts), span_of(ends), span_of(begins), span_of(stem_of), span_of(rarity_of)}};
+    for (const auto &side : {span_of(as), span_of(bs)})
+        for (const std::uint32_t document : side) check_below(library.words(document).numbers, stem_of.size());
     std::vector<std::uint32_t> found;
     std::vector<double> likenesses;
     std::vector<std::uint8_t> are_verbatim;
@@ -270,7 +274,7 @@ void nearly::bind_passages(nanobind::module_ &m) {
     m.def("document_grams", &document_grams, "offsets"_a, "units"_a, "k"_a);
     m.def("rare_pairs", &rare_pairs, "offsets"_a, "units"_a, "groups"_a, "sides"_a, "one_sided"_a, "k"_a,
           "most_documents"_a, "part"_a, "parts"_a);
-    m.def("align", &align, "offsets"_a, "hashes"_a, "stems"_a, "rarities"_a, "starts"_a, "ends"_a, "begins"_a, "a"_a, "b"_a,
-          "settings"_a, "least_verbatim"_a);
+    m.def("align", &align, "offsets"_a, "hashes"_a, "numbers"_a, "starts"_a, "ends"_a, "begins"_a, "stem_of"_a, "rarity_of"_a,
+          "a"_a, "b"_a, "settings"_a, "least_verbatim"_a);
     bind_sieve(m);
 }

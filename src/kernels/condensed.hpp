@@ -50,7 +50,7 @@ inline WordSpan best_stretch(const Flags &shared, std::uint32_t first, std::uint
 
 inline float summed(const Words &words, const Flags &shared, std::uint32_t from, std::uint32_t to) {
     float sum = 0;
-    for (std::uint32_t i = from; i < to; ++i) sum += shared[i] ? words.rarities[i] : 0;
+    for (std::uint32_t i = from; i < to; ++i) sum += shared[i] ? words.rarity(i) : 0;
     return sum;
 }
 
@@ -130,7 +130,7 @@ class Condenser {
         stop_.check(2 * words.size());
         float here = 1, shared_here = 0, elsewhere = 1, shared_elsewhere = 0;
         for (std::uint32_t i = 0; i < words.size(); ++i) {
-            if (explained_[i] || words.rarities[i] <= 0) continue;
+            if (explained_[i] || words.rarity(i) <= 0) continue;
             const bool is_inside = i >= from && i < to;
             (is_inside ? here : elsewhere) += 1;
             (is_inside ? shared_here : shared_elsewhere) += shared_[i];

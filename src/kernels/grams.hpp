@@ -101,7 +101,7 @@ class RarePairs {
     static constexpr std::size_t BATCH = 64;
 
     // Looks at k-grams before they are taken, some of them at once: what they need comes to the cache meanwhile.
-    template <typename Look, typename Take> void for_each(Look &&look, Take &&take) {
+    template <typename Look, typename Take> void for_each(std::uint32_t document, Look &&look, Take &&take) {
         std::array<Gram, BATCH> batch;
         std::size_t count = 0;
         const auto flush = [&] {
@@ -110,34 +110,34 @@ class RarePairs {
             for (std::size_t i = 0; i < count; ++i) take(batch[i]);
             count = 0;
         };
-        for (std::size_t document = 0; document < corpus_.size(); ++document)
-            roll(corpus_[document], k_, [&](std::uint64_t hash, std::size_t) {
-                batch[count] = {hash, static_cast<std::uint32_t>(document)};
-                count += (hash >> 48) * parts_ >> 16 == part_;  // no branch: parts are a matter of chance
-                if (count == BATCH) flush();
-            });
+        roll(corpus_[document], k_, [&](std::uint64_t hash, std::size_t) {
+            batch[count] = {hash, document};
+            count += (hash >> 48) * parts_ >> 16 == part_;  // no branch: parts are a matter of chance
+            if (count == BATCH) flush();
+        });
         flush();
     }
 
-    // Two bits a slot tell most k-grams that stand in one place, which are most of all; these need no sorting.
+    // Two bits a slot tell most k-grams that one document has, which are most of all; these need no sorting.
     void collect() {
-        struct Seen { std::uint64_t once = 0, again = 0; };
+        struct Seen { std::uint64_t before = 0, again = 0; };
         const std::size_t slots = std::bit_ceil(2 * corpus_.units.size() / parts_ + 64);
         std::vector<Seen> seen(slots / 64);
         grams_.clear();
-        const auto fetch = [&](std::uint64_t hash) { __builtin_prefetch(&seen[hash % slots / 64]); };
-        for_each(fetch, [&](const Gram &gram) {
-            Seen &here = seen[gram.hash % slots / 64];
-            const std::uint64_t bit = 1ull << gram.hash % 64;
-            here.again |= here.once & bit;
-            here.once |= bit;
-        });
+        const auto slot = [&](std::uint64_t hash) -> Seen & { return seen[hash % slots / 64]; };
+        const auto bit = [](const Gram &gram) { return 1ull << gram.hash % 64; };
+        const auto fetch = [&](std::uint64_t hash) { __builtin_prefetch(&slot(hash)); };
+        const auto documents = static_cast<std::uint32_t>(corpus_.size());
+        for (std::uint32_t i = 0; i < documents; ++i) {
+            for_each(i, fetch, [&](const Gram &gram) { slot(gram.hash).again |= slot(gram.hash).before & bit(gram); });
+            for_each(i, fetch, [&](const Gram &gram) { slot(gram.hash).before |= bit(gram); });
+        }
         Frequent frequent(most_);
         const auto fetch_both = [&](std::uint64_t hash) { fetch(hash), frequent.fetch(hash); };
-        for_each(fetch_both, [&](const Gram &gram) {
-            const bool is_again = seen[gram.hash % slots / 64].again >> gram.hash % 64 & 1;
-            if (is_again && !frequent.is_known(gram.hash, gram.number)) grams_.push_back(gram);
-        });
+        for (std::uint32_t i = 0; i < documents; ++i)
+            for_each(i, fetch_both, [&](const Gram &gram) {
+                if (slot(gram.hash).again & bit(gram) && !frequent.is_known(gram.hash, i)) grams_.push_back(gram);
+            });
         sort_hashed(grams_, [&](std::size_t work) { stop_.check(work); });
     }
 

@@ -23,7 +23,7 @@ struct Library {
         return column.subspan(from, static_cast<std::size_t>(offsets[document + 1]) - from);
     }
     Words words(std::uint32_t i) const {
-        return {part(all.stems, i), part(all.rarities, i), part(all.starts, i), part(all.ends, i), part(all.begins, i)};
+        return {part(all.numbers, i), part(all.starts, i), part(all.ends, i), part(all.begins, i), all.stem_of, all.rarity_of};
     }
     Hashes units(std::uint32_t i) const { return part(hashes, i); }
 };

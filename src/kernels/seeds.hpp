@@ -17,14 +17,17 @@
 
 namespace nearly::passages {
 
-// The words of a document: numbers of their stems, how rare they are (0: says nothing alone), and where they stand.
+// The words of a document by their numbers, and where they stand. Numbers have a stem, and a rarity (0: says nothing alone).
 struct Words {
-    std::span<const std::uint32_t> stems;
-    std::span<const float> rarities;
+    std::span<const std::uint32_t> numbers;
     std::span<const std::uint32_t> starts, ends;
     std::span<const std::uint8_t> begins;  // whether a sentence begins with the word
+    std::span<const std::uint32_t> stem_of;
+    std::span<const float> rarity_of;
 
-    std::size_t size() const { return stems.size(); }
+    std::size_t size() const { return numbers.size(); }
+    std::uint32_t stem(std::size_t i) const { return stem_of[numbers[i]]; }
+    float rarity(std::size_t i) const { return rarity_of[numbers[i]]; }
 };
 
 // Words of the document that is kept, first and last, and of the other.
@@ -127,10 +130,10 @@ class SeedTable {
         std::uint32_t content = 0;
         bool has_content = false;
         for (std::uint32_t i = 0; i < words.size(); ++i) {
-            if (i > 0) take(both(words.stems[i - 1], words.stems[i], 0), i - 1, i);
-            if (words.rarities[i] <= 0) continue;
-            take(both(0, words.stems[i], 2), i, i);
-            if (has_content) take(both(words.stems[content], words.stems[i], 1), content, i);
+            if (i > 0) take(both(words.stem(i - 1), words.stem(i), 0), i - 1, i);
+            if (words.rarity(i) <= 0) continue;
+            take(both(0, words.stem(i), 2), i, i);
+            if (has_content) take(both(words.stem(content), words.stem(i), 1), content, i);
             content = i, has_content = true;
         }
     }

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <deque>
 
 #include "neighbours.hpp"
 #include "stop.hpp"
@@ -23,27 +23,28 @@ class Winnower {
 
     // Calls `take` with the hash and the place of every k-gram that is chosen of a document.
     template <typename Take> void operator()(Hashes units, Take &&take) {
-        if (units.size() < winnowing_.k) return;
-        hashes_.resize(units.size() - winnowing_.k + 1);
-        roll(units, winnowing_.k, [&](std::uint64_t hash, std::size_t place) { stop_.check(5), hashes_[place] = hash; });
         queue_.clear();
-        std::size_t head = 0, last = ~std::size_t{0};
-        for (std::size_t i = 0; i < hashes_.size(); ++i) {
-            stop_.check(5);
-            while (queue_.size() > head && hashes_[queue_.back()] >= hashes_[i]) queue_.pop_back();
-            queue_.push_back(i);
-            if (i - queue_[head] >= winnowing_.window) ++head;
-            const bool is_full = i + 1 >= winnowing_.window;
-            if (!is_full || queue_[head] == last) continue;
-            last = queue_[head];
-            take(hashes_[last], last);
-        }
+        std::size_t last = ~std::size_t{0};
+        roll(units, winnowing_.k, [&](std::uint64_t hash, std::size_t place) {
+            stop_.check(10);
+            while (!queue_.empty() && queue_.back().hash >= hash) queue_.pop_back();
+            queue_.push_back({hash, place});
+            if (place - queue_.front().place >= winnowing_.window) queue_.pop_front();
+            const bool is_full = place + 1 >= winnowing_.window;
+            if (!is_full || queue_.front().place == last) return;
+            last = queue_.front().place;
+            take(queue_.front().hash, last);
+        });
     }
 
   private:
+    struct Least {
+        std::uint64_t hash;
+        std::size_t place;
+    };
+
     Winnowing winnowing_;
-    std::vector<std::uint64_t> hashes_;
-    std::vector<std::size_t> queue_;
+    std::deque<Least> queue_;  // of the window: what is less than all that follows it
     Stop stop_;
 };
 

@@ -23,7 +23,6 @@ from nearly.arguments import (
     Running,
     Tuning,
 )
-from nearly.arrays import lengths_of, numbers_of
 from nearly.declaration import declarations
 from nearly.documents.lookup import SourceTexts, SpeltIds
 from nearly.errors import SettingsError
@@ -268,52 +267,25 @@ def _passages_here(
     running: Running,
     skipped: Skipped,
 ) -> Passages:
-    from nearly.passage.against import search_against
-    from nearly.passage.found import told_beyond
-    from nearly.passage.reading import check_groups, corpus_of, labelled, named, parts, read
     from nearly.passage.result import Passages
-    from nearly.passage.search import search
-    from nearly.passage.table import tables
+    from nearly.passage.whole import found_together
 
     progress = running.progress or Silence()
     progress.stage("reading", None)
     opened_source = reopened(source, running)
     _check_texts(opened_source)
-    holes = _left_out(ignore, settings, running, skipped)
-    one = read(opened_source, skipped, settings.group)
-    if against is None:
-        check_groups(one.groups, settings.group)
     opened_other = None if against is None else reopened(against, running)
-    threads = running.threads or os.cpu_count() or 1
-    progress.stage("passages", None)
-    other = None
-    if opened_other is not None and settings.common is None:
-        found, places, corpus, other = search_against(
-            one,
-            parts(opened_other, skipped, settings.group),
-            lambda: parts(opened_other, Skipped(strict=False), settings.group),
-            holes,
-            settings,
-            threads,
-        )
-    else:
-        if opened_other is not None:
-            other = read(opened_other, skipped, settings.group)
-        corpus = corpus_of(one, other, holes)
-        found, places = search(corpus, settings, threads)
-    sides = [labelled(one, opened_source.stretches())]
-    if opened_other is not None and other is not None:
-        told = told_beyond(found, places, len(one.ids))
-        sides.append(labelled(other, opened_other.stretches(), told))
+    found = found_together(
+        opened_source,
+        opened_other,
+        _left_out(ignore, settings, running, skipped),
+        settings,
+        (skipped, Skipped(strict=False)),
+        running.threads or os.cpu_count() or 1,
+        progress,
+    )
     return Passages(
-        **tables(
-            found,
-            places,
-            named(sides),
-            numbers_of(lengths_of(corpus.texts)),
-            listed=len(one.ids),
-            one_sided=opened_other is not None,
-        ),
+        **found,
         skipped=skipped.table(),
         skipped_count=len(skipped),
         settings=settings,

@@ -103,13 +103,14 @@ constexpr passages::Alignment ALIGNMENTS[] = {
 };
 
 static std::uint64_t align_pairs(const Cut &cut, std::span<const std::uint64_t> pairs) {
-    std::vector<std::uint32_t> stems;
+    std::vector<std::uint32_t> numbers(cut.hashes.size()), stems;
+    std::iota(numbers.begin(), numbers.end(), 0);
     std::vector<float> rarities;
     for (const std::uint64_t hash : cut.hashes) {
         stems.push_back(static_cast<std::uint32_t>(hash));
         rarities.push_back(static_cast<float>(hash % 4));
     }
-    const passages::Library library{cut.offsets, cut.hashes, {stems, rarities, cut.units.starts, cut.units.ends, cut.units.begins}};
+    const passages::Library library{cut.offsets, cut.hashes, {numbers, cut.units.starts, cut.units.ends, cut.units.begins, stems, rarities}};
     std::vector<std::uint32_t> as, bs;
     for (const std::uint64_t pair : pairs) as.push_back(static_cast<std::uint32_t>(pair >> 32)), bs.push_back(static_cast<std::uint32_t>(pair));
     std::uint64_t digest = 0;

@@ -89,13 +89,14 @@ def aligned(
     if not isinstance(counted, StemCounts):
         first_side = int(units.offsets[-1 if counted is None else counted])
         counted = spelt.counted(first_side, threads)
-    stem, rarity = spelt.weighed(counted, threads)
+    numbers, stem_of, rarity_of = spelt.weighed(counted)
+    places = (units.starts, units.ends, units.begins)
+    words = (units.offsets, units.hashes, numbers, *places, stem_of, rarity_of)
     settings = _kernels.Alignment(**ALIGNMENT, condensing=_kernels.Condensing(**CONDENSING))
     pairs = pairs[np.argsort(_longer(units, pairs), kind="stable")]
 
     def work(start: int) -> Found:
         a, b = (np.ascontiguousarray(side) for side in pairs[start : start + _SLICE].T)
-        words = (units.offsets, units.hashes, stem, rarity, units.starts, units.ends, units.begins)
         found, likeness, verbatim = _kernels.align(*words, a, b, settings, LEAST_VERBATIM)
         both = (a[found[:, 0]], b[found[:, 0]])
         return found_of(units, both, found[:, 1:], likeness, verbatim.astype(bool))

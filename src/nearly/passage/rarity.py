@@ -76,41 +76,32 @@ class Spelt:
 
     def counted(self, words: int, threads: int) -> StemCounts:
         """Of the first so many words; a hole is none, but counts as a word."""
-        numbers, holes = self._numbers()
-        spelt = in_slices(
-            lambda part: np.bincount(numbers[:words][part], minlength=len(self.stem_of)),
-            words,
-            threads,
-        )
-        counts = np.bincount(self.stem_of, np.sum(spelt, 0), len(self.stems)).astype(np.int64)
-        if len(holes):
-            counts[self.stem_of[0]] -= np.count_nonzero(holes < words)
+        numbers = self.units.numbers[:words]
+
+        def count(part: slice) -> npt.NDArray[np.int64]:
+            here = numbers[part]
+            holes = here == HOLE
+            return np.bincount(here[~holes] if holes.any() else here, minlength=len(self.stem_of))
+
+        spelt = np.sum(in_slices(count, words, threads), 0)
+        counts = np.bincount(self.stem_of, spelt, len(self.stems)).astype(np.int64)
         order = np.argsort(self.stems)
         return StemCounts(self.stems[order], counts[order], words)
 
-    def weighed(self, counts: StemCounts, threads: int) -> tuple[Numbers, npt.NDArray[np.float32]]:
-        """The number of each word's stem, and how rare it is; a hole has a number of its own."""
-        numbers, holes = self._numbers()
+    def weighed(self, counts: StemCounts) -> tuple[Numbers, Numbers, npt.NDArray[np.float32]]:
+        """A number of each word; and by number its stem, and how rare it is.
+
+        A hole has a number and a stem of its own, and says nothing.
+        """
         rarity_of = _rarities(counts.of(self.stems), self.is_empty, counts.words)[self.stem_of]
-        stem = np.empty(len(numbers), np.uint32)
-        rarity = np.empty(len(numbers), np.float32)
-
-        def fill(part: slice) -> None:
-            np.take(self.stem_of, numbers[part], out=stem[part], mode="clip")
-            np.take(rarity_of, numbers[part], out=rarity[part], mode="clip")
-
-        if len(numbers):
-            in_slices(fill, len(numbers), threads)
-        rarity[holes] = 0
-        stem[holes] = holes + 2**30
-        return stem, rarity
-
-    def _numbers(self) -> tuple[Numbers, npt.NDArray[np.int64]]:
-        """The number of each word, and which are holes: these have the number 0 here."""
         holes = np.flatnonzero(self.units.numbers == HOLE)
-        numbers = self.units.numbers.copy() if len(holes) else self.units.numbers
-        numbers[holes] = 0
-        return numbers, holes
+        if not len(holes):
+            return self.units.numbers, self.stem_of, rarity_of
+        own = np.arange(len(holes), dtype=np.uint32)
+        numbers = self.units.numbers.copy()
+        numbers[holes] = own + len(self.stem_of)
+        stem_of = np.concatenate([self.stem_of, own + len(self.stems)])
+        return numbers, stem_of, np.concatenate([rarity_of, np.zeros(len(holes), np.float32)])
 
 
 def _rarities(

@@ -230,7 +230,8 @@ def labelled(
     side: Read, stretches: Sequence[Stretch], told: npt.NDArray[np.int64] | None = None
 ) -> Labelled:
     """Those of a side that was read."""
-    return Labelled(side.ids, side.id_type, lambda: located(stretches, side.rows), told)
+    rows = side.rows  # not the side itself, which has the texts
+    return Labelled(side.ids, side.id_type, lambda: located(stretches, rows), told)
 
 
 def named(sides: Sequence[Labelled]) -> Named:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,8 @@ HOLE: Final = np.uint32(0xFFFFFFFF)
 
 #: Bytes of text that a thread cuts at a time, or more.
 _SLICE: Final = 8_000_000
+#: Columns that say where units stand.
+_PLACES: Final = ("starts", "ends", "begins")
 #: Units that are not worth a thread.
 _FEW: Final = 500_000
 
@@ -129,37 +131,52 @@ def _without_empty(part: _Part) -> _Part:
     )
 
 
-def _joined(parts: Sequence[_Part], threads: int) -> Units:
-    """The parts one behind the other, with numbers for all of them."""
+def _joined(parts: list[_Part], threads: int) -> Units:
+    """The parts one behind the other, with numbers for all of them; the parts are used up."""
     if len(parts) == 1:
         return _alone(parts[0])
-    names, firsts, numbers = np.unique(
+    names, firsts, new = np.unique(
         np.concatenate([part.names for part in parts]), return_index=True, return_inverse=True
     )
-    places = np.cumsum([0, *(len(part.names) for part in parts)])
-    new = [numbers[a:b].astype(np.uint32) for a, b in pairwise(places)]
     sizes = np.cumsum([0, *(len(part.numbers) for part in parts)])
-    made = _Columns(int(sizes[-1]))
+    offsets = [part.offsets[1:] + size for part, size in zip(parts, sizes, strict=False)]
+    spelling = pa.concat_arrays([part.spelling for part in parts])
+    known = np.split(new.astype(np.uint32), np.cumsum([len(part.names) for part in parts[:-1]]))
+    columns = {name: [getattr(part, name) for part in parts] for name in (*_PLACES, "numbers")}
+    parts.clear()  # so that of a long document one column is held twice, and not all
+    placed = {name: _one_column(columns.pop(name), threads) for name in _PLACES}
+    numbers = _one_column(columns.pop("numbers"), threads, known)
+    hashes = np.empty(len(numbers), np.uint64)
+
+    def look_up(part: slice) -> None:
+        np.take(names, numbers[part], out=hashes[part], mode="clip")
+
+    in_slices(look_up, len(numbers), threads)
+    return Units(
+        offsets=np.concatenate([np.zeros(1, np.int64), *offsets]),
+        hashes=hashes,
+        numbers=numbers,
+        **placed,
+        spelling=take_strings(spelling, firsts.astype(np.uint32)),
+    )
+
+
+def _one_column(
+    pieces: Sequence[npt.NDArray[Any]], threads: int, known: Sequence[Numbers] | None = None
+) -> npt.NDArray[Any]:
+    """The pieces one behind the other; if their new numbers are known, by these."""
+    column = np.empty(sum(map(len, pieces)), pieces[0].dtype)
+    places = np.split(column, np.cumsum([len(piece) for piece in pieces[:-1]]))
 
     def fill(i: int) -> None:
-        made.fill(slice(sizes[i], sizes[i + 1]), parts[i], new[i], names)
+        if known is None:
+            places[i][:] = pieces[i]
+        else:
+            np.take(known[i], pieces[i], out=places[i], mode="clip")
 
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(fill, range(len(parts))))
-    return Units(
-        offsets=np.concatenate(
-            [np.zeros(1, np.int64)]
-            + [part.offsets[1:] + size for part, size in zip(parts, sizes, strict=False)]
-        ),
-        hashes=made.hashes,
-        numbers=made.numbers,
-        starts=made.starts,
-        ends=made.ends,
-        begins=made.begins,
-        spelling=take_strings(
-            pa.concat_arrays([part.spelling for part in parts]), firsts.astype(np.uint32)
-        ),
-    )
+        list(pool.map(fill, range(len(pieces))))
+    return column
 
 
 def _alone(part: _Part) -> Units:
@@ -173,22 +190,6 @@ def _alone(part: _Part) -> Units:
         begins=part.begins,
         spelling=part.spelling,
     )
-
-
-class _Columns:
-    """Columns of all units, which threads fill part by part."""
-
-    def __init__(self, size: int) -> None:
-        self.hashes = np.empty(size, np.uint64)
-        self.numbers, self.starts, self.ends = (np.empty(size, np.uint32) for _ in range(3))
-        self.begins = np.empty(size, np.uint8)
-
-    def fill(self, here: slice, part: _Part, new: Numbers, names: Hashes) -> None:
-        """Write a part there, with new numbers, which are places in the names."""
-        np.take(new, part.numbers, out=self.numbers[here], mode="clip")
-        np.take(names, self.numbers[here], out=self.hashes[here], mode="clip")
-        for name in ("starts", "ends", "begins"):
-            getattr(self, name)[here] = getattr(part, name)
 
 
 def in_slices(work: Callable[[slice], Made], size: int, threads: int) -> list[Made]:
