@@ -17,7 +17,7 @@ import nearly
 from nearly.arguments import Running
 from nearly.engines.local.parts import LocalParts
 from nearly.errors import SettingsError, SinkError, UnreadableError
-from nearly.index import addition, merge_policy, parted
+from nearly.index import addition, merge_policy, parted, parted_segment
 from nearly.index.directory import DiskDirectory
 from nearly.index.making import Making
 from nearly.run import reopened
@@ -121,13 +121,13 @@ def test_of_nothing_comes_an_empty_index(tmp_path: Path) -> None:
 def test_a_step_that_runs_twice_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = parted._write
+    write = parted_segment._write
 
     def twice(*given: Any, **shared: Any) -> Any:
         write(*given, **shared)
         return write(*given, **shared)
 
-    monkeypatch.setattr(parted, "_write", twice)
+    monkeypatch.setattr(parted_segment, "_write", twice)
     in_parts(tmp_path / "seen", corpus(40), 300)
     with nearly.Index.open(tmp_path / "seen", read_only=True) as index:
         names = {written.name for written in index._store.state.segments.values()}
@@ -140,14 +140,14 @@ def test_a_step_that_fails_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
     monkeypatch.setattr(merge_policy, "SMALLEST", 8)
-    put, calls = parted._put, iter(range(100))
+    put, calls = parted_segment._put, iter(range(100))
 
     def failing(*given: Any) -> Any:
         if next(calls) == at:
             raise UnreadableError("the disk fell off")
         return put(*given)
 
-    monkeypatch.setattr(parted, "_put", failing)
+    monkeypatch.setattr(parted_segment, "_put", failing)
     with pytest.raises(UnreadableError, match="fell off"):
         in_parts(tmp_path / "seen", corpus(40), 700)
     assert [each.name for each in tmp_path.iterdir()] == ["parts"]
@@ -165,7 +165,7 @@ def test_a_machine_that_sees_another_folder_is_told(
     ("place", "source", "said"),
     [
         ("seen", None, "needs no Spark"),
-        ("postgresql://h/b", {"a": "text"}, "name a folder that all machines share"),
+        ("postgresql://h/b", {"a": "text"}, "name a folder that all of them share"),
         ("full", {"a": "text"}, "is there already"),
         ("no/where", {"a": "text"}, "there is no folder"),
     ],
@@ -177,7 +177,7 @@ def test_what_cannot_be_made_is_told_before_a_session_is_opened(
     (tmp_path / "full" / "file").touch()
     named = place if "://" in place else tmp_path / place
     with (
-        patch.object(parted, "in_parts", side_effect=AssertionError),
+        patch("nearly.run._session_and_source", side_effect=AssertionError),
         pytest.raises(nearly.NearlyError, match=said),
     ):
         nearly.Index.create(named, source, engine="spark")
@@ -217,15 +217,15 @@ def test_spark_makes_an_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert index.add(["and one more"]).added == whole.add(["and one more"]).added
         assert [n in index for n in range(140)] == [n in whole for n in range(140)]
     before = sorted(tmp_path.iterdir())
-    write = parted._write
+    write = parted_segment._write
 
-    def failing(number: int, *given: Any, plan: parted.Plan) -> Any:
+    def failing(number: int, *given: Any, plan: parted_segment.Plan) -> Any:
         wrote = write(number, *given, plan=plan)
         if number == 1:
             raise SettingsError("this task failed")
         return wrote
 
-    monkeypatch.setattr(parted, "_write", failing)
+    monkeypatch.setattr(parted_segment, "_write", failing)
     with pytest.raises(SettingsError, match="this task failed"):
         nearly.Index.create(tmp_path / "other", tmp_path / "corpus.parquet", engine="spark")
     assert sorted(tmp_path.iterdir()) == before

@@ -7,8 +7,7 @@ settings: run `python tools/make_api.py` after a change.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +30,7 @@ from nearly.measures.choice import choose_measure
 from nearly.progress import Silence
 from nearly.results import Comparison, Deduplicated, Found
 from nearly.run import (
+    Lying,
     engine_name,
     in_parts,
     in_parts_on_disk,
@@ -54,7 +54,6 @@ from nearly.stages.survivor import Keep
 
 if TYPE_CHECKING:
     from nearly.advice.advice import Advice
-    from nearly.engines.base import Parts
     from nearly.evaluation.mention import Mentions
     from nearly.explanation import Explanation
     from nearly.passage.cut_result import Cut
@@ -250,11 +249,10 @@ def passages(
     the documents are put on disk and compared one after the other.
     """
     skipped = skipped_records(running)
-    if engine_name(source, running, against) != "local":
-        lying = in_parts(source, running, against)
-    elif running.memory is not None:
+    lying = in_parts(source, running, against)
+    if lying is None and running.memory is not None:
         lying = in_parts_on_disk(source, running, against, skipped)
-    else:
+    if lying is None:
         return _passages_here(source, against, ignore, settings, running, skipped)
     return _passages_in_parts(lying, ignore, settings, running, skipped)
 
@@ -299,7 +297,7 @@ def _texts_of(source: Any) -> SpeltIds:
 
 
 def _passages_in_parts(
-    lying: AbstractContextManager[tuple[list[Any], Callable[[str | None], Parts]]],
+    lying: Lying,
     ignore: Any,
     settings: PassageSettings,
     running: Running,

@@ -18,7 +18,7 @@ from nearly.measures.base import Measure
 from nearly.measures.choice import check_settings, choose_measure
 from nearly.origin import origin_of
 from nearly.results import Origin, Statistics
-from nearly.run import engine_name, of_old, opened, reopened, skipped_records
+from nearly.run import is_in_parts, of_old, opened, reopened, skipped_records
 from nearly.settings import Settings, TextSettings
 from nearly.sources import Skipped
 from nearly.sources.embedding import Embed, embedding_of
@@ -63,7 +63,7 @@ class Job:
 
     def survivors(self) -> Remaining | None:
         """The new documents that stay, as an index takes them; None where they are elsewhere."""
-        is_local = engine_name(self.given, self.running, self.against) == "local"
+        is_local = not is_in_parts(self.given, self.running, self.against)
         if self.against is None or not is_local:
             return None
         return Remaining(self.read.new, self.read.removed)
@@ -128,14 +128,14 @@ def _beside_index(
     """New documents, after those of the index that have a pair with one of them."""
     with opened(given, running) as (read, engine):
         engine.progress.stage("asking the index", None)
-        if engine_name(given, running) == "spark":
-            old: Any = _old_on_spark(read, engine, index, settings)
+        if is_in_parts(given, running):
+            old: Any = _old_of_parts(read, engine, index, settings)
         else:
             old = index.old_side(read, every_copy=settings.all_pairs)
         yield TwoSided(old, read), engine
 
 
-def _old_on_spark(read: Any, engine: Any, index: Index, settings: Settings) -> Any:
+def _old_of_parts(read: Any, engine: Any, index: Index, settings: Settings) -> Any:
     """The executors open the folder of an index; the driver asks one that is elsewhere."""
     if index.holds != "text":
         raise SettingsError(

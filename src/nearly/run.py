@@ -4,7 +4,7 @@ import os
 import re
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,15 +21,21 @@ from nearly.remnant import make_scratch, remove_scratch
 from nearly.sources import Skipped, Source, open_source
 
 __all__ = [
+    "Lying",
     "engine_name",
     "in_parts",
     "in_parts_on_disk",
+    "is_in_parts",
     "of_old",
     "on_one_machine",
     "opened",
     "reopened",
     "skipped_records",
 ]
+
+#: One source or two; and the parts of these, which bring a column along or not.
+LyingThere = tuple[list[Any], Callable[[str | None], Parts]]
+Lying = AbstractContextManager[LyingThere]
 
 #: What only one of the engines has a use for.
 _OPTIONS: Final = {
@@ -152,11 +158,19 @@ def _on_spark(given: Any, running: Running) -> Iterator[tuple[Any, Engine[Any, A
         yield source, engine
 
 
+def is_in_parts(given: Any, running: Running, against: Any = None) -> bool:
+    """Whether the engine that is chosen works on many machines."""
+    return engine_name(given, running, against) in _IN_PARTS
+
+
+def in_parts(given: Any, running: Running, against: Any = None) -> Lying | None:
+    """What lies on many machines; None where the engine that is chosen works on one."""
+    lie = _IN_PARTS.get(engine_name(given, running, against))
+    return None if lie is None else lie(given, running, against)
+
+
 @contextmanager
-def in_parts(
-    given: Any, running: Running, against: Any
-) -> Iterator[tuple[list[Any], Callable[[str | None], Parts]]]:
-    """On Spark: one source or two; and the parts of these, which bring a column along or not."""
+def _in_parts_on_spark(given: Any, running: Running, against: Any) -> Iterator[LyingThere]:
     if running.checkpoint is not None:
         raise SettingsError("only find and dedup are kept in a checkpoint; leave it out")
     from nearly.engines.spark.parts import SparkParts
@@ -172,7 +186,7 @@ def in_parts(
 @contextmanager
 def in_parts_on_disk(
     given: Any, running: Running, against: Any, skipped: Skipped
-) -> Iterator[tuple[list[Any], Callable[[str | None], Parts]]]:
+) -> Iterator[LyingThere]:
     """The same on one machine, in parts that fit in its memory."""
     from nearly.engines.local.parts import LocalParts
 
@@ -315,3 +329,5 @@ def _opened_on_spark(given: Any, running: Running) -> Any:
 
 _ENGINES: Final = {"local": on_one_machine, "spark": _on_spark}
 _OPENERS: Final = {"local": reopened, "spark": _opened_on_spark}
+#: Engines of many machines.
+_IN_PARTS: Final[Mapping[str, Callable[[Any, Running, Any], Lying]]] = {"spark": _in_parts_on_spark}

@@ -21,7 +21,7 @@ from nearly.index.reading import reading_of
 from nearly.index.search import FEW
 from nearly.index.store import Store
 from nearly.measures.work import ONE_THREAD
-from nearly.run import engine_name, reopened
+from nearly.run import is_in_parts, reopened
 from nearly.sources import Skipped, Source
 
 __all__ = ["Adding", "explained", "running_of"]
@@ -71,10 +71,10 @@ def running_of(options: Mapping[str, Any]) -> tuple[Running, dict[str, Any]]:
 
 def _opened_here(source: Any, running: Running, folder: Path | None) -> Source:
     """A source that this machine reads; what it writes down goes to a folder, if one is given."""
-    if engine_name(source, running) != "local":
+    if is_in_parts(source, running):
         raise SettingsError(
-            "documents are added on one machine; leave engine and master out, and of a Spark "
-            "DataFrame give frame.toArrow()"
+            "documents are added on one machine, the one that has the lock of the index; leave "
+            "engine and master out, and of a Spark DataFrame give frame.toArrow()"
         )
     return reopened(source, running, folder)
 

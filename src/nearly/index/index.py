@@ -23,7 +23,7 @@ from nearly.index.directory import DiskDirectory
 from nearly.index.live import Live
 from nearly.index.making import Making, Shape
 from nearly.index.old import Old, check_texts, every_document, met, old_side
-from nearly.index.parted import create_on_spark
+from nearly.index.parted import create_on_machines
 from nearly.index.parted_old import met_in_parts
 from nearly.index.plain_question import ask_plainly
 from nearly.index.postgres_place import PostgresPlace, is_postgres
@@ -34,7 +34,7 @@ from nearly.index.snapshot import copy_index
 from nearly.index.store import Store, open_store
 from nearly.index.view import View
 from nearly.measures.base import Measure
-from nearly.run import engine_name, reopened
+from nearly.run import in_parts, reopened
 from nearly.schemas import SKIPPED
 from nearly.settings import Settings
 from nearly.sources import Skipped
@@ -88,9 +88,14 @@ class Index:
                 "create the index with its first documents"
             )
         skipped = Skipped(strict=running.strict)
-        if engine_name(source, running) == "spark":
+        lying = in_parts(source, running)
+        if lying is not None and source is None:
+            raise SettingsError(
+                "an index without documents needs no Spark; leave engine and master out"
+            )
+        if lying is not None:
             with explained(os.fspath(path)):
-                create_on_spark(path, source, running, rest, skipped, texts=texts)
+                create_on_machines(path, lying, rest, skipped, texts=texts)
         else:
             opened = None if source is None else reopened(source, running)
             making = Making.of(rest, opened, texts=texts)
