@@ -111,7 +111,7 @@ def test_a_crowd_finds_what_a_few_would(threads: int, hubs: bool) -> None:
 
     usual = found()
     with (
-        patch("nearly.engines.local.near_pair.USUAL_MEETINGS", 0),
+        patch("nearly.engines.local.near_pair.usual_meetings", lambda *_: 0),
         patch("nearly.engines.local.near_pair.MOST_MEETINGS", 512),
         patch("nearly.engines.local.near_pair.MEETINGS_PER_DOCUMENT", 0),
         patch("nearly.engines.local.meeting._kernels", wraps=_kernels) as kernels,
@@ -259,10 +259,31 @@ def test_what_was_asked_for_is_done(table: pa.Table) -> None:
 
 @as_if_large
 def test_a_deduplication_compares_with_hubs(table: pa.Table) -> None:
-    statistics = nearly.dedup(table).statistics
-    assert statistics.method == "lsh"
+    statistics = nearly.dedup(table, method="lsh").statistics
     assert statistics.meetings < 26 * 32 * FEW
     assert statistics.largest_bucket > 32
+
+
+@as_if_large
+def test_a_deduplication_joins_what_hubs_would_verify_in_vain(table: pa.Table) -> None:
+    hashed = nearly.dedup(table, method="lsh").statistics
+    assert hashed.verified > 20 * FEW, "hubs are not crowded"
+    cleaned = nearly.dedup(table)
+    statistics = cleaned.statistics
+    assert statistics.method == "exact"
+    assert statistics.why == f"hashing would compare {hashed.meetings:,} pairs"
+    assert statistics.verified < 10 * FEW
+    assert cleaned.removed.equals(nearly.dedup(table, method="exact").removed)
+
+
+@as_if_large
+def test_a_deduplication_of_one_large_cluster_stays_with_hubs() -> None:
+    words = [f"w{i}" for i in range(60)]
+    alike = [" ".join([*words, f"own{i}"]) for i in range(FEW)]
+    statistics = nearly.dedup(alike).statistics
+    assert statistics.removed == FEW - 1
+    assert statistics.meetings > 32 * FEW, "nothing called hashing into question"
+    assert statistics.method == "lsh", "a join lists every pair of a cluster"
 
 
 @as_if_large
@@ -274,10 +295,12 @@ def test_strangers_are_hashed_as_ever() -> None:
 
 def test_only_a_method_chosen_by_size_is_called_into_question() -> None:
     by_size, asked = Choice("lsh", "hashing is cheaper"), Choice("lsh", "as asked")
-    assert is_crowded(by_size, Settings.of(), 1_000, 300_000)
-    assert not is_crowded(by_size, Settings.of(), 1_000, 200_000)
-    assert not is_crowded(asked, Settings.of(method="lsh"), 1_000, 300_000)
-    assert not is_crowded(asked, Settings.of(bands=4, rows=2), 1_000, 300_000)
+    assert is_crowded(by_size, Settings.of(), 1_000, 300_000, hubs=0)
+    assert not is_crowded(by_size, Settings.of(), 1_000, 200_000, hubs=0)
+    assert is_crowded(by_size, Settings.of(), 1_000, 40_000, hubs=32)
+    assert not is_crowded(by_size, Settings.of(), 1_000, 30_000, hubs=32)
+    assert not is_crowded(asked, Settings.of(method="lsh"), 1_000, 300_000, hubs=0)
+    assert not is_crowded(asked, Settings.of(bands=4, rows=2), 1_000, 300_000, hubs=0)
 
 
 @given(st.integers(2, 10**8), st.integers(1, 10**12))
@@ -293,6 +316,7 @@ def rehearsed(*, size: int = 20_000, candidates: int = 0, joined: int = 0) -> Re
         documents=1_000,
         text=200_000,
         size=size,
+        met=candidates,
         candidates=candidates,
         joined=joined,
         join_verified=0,
@@ -343,7 +367,7 @@ def test_the_join_must_cost_less() -> None:
 
     def decided(joined: int) -> str:
         seen = rehearsed(joined=joined)
-        return reconsider(chosen, 100_000, 10**7, 10**9, seen).method
+        return reconsider(chosen, 100_000, 10**7, 10**9, seen, hubs=0).method
 
     assert decided(joined=100) == "exact"
     assert decided(joined=100_000) == "lsh"

@@ -324,6 +324,14 @@ def kernel_sets(
     return sets
 
 
+def built(sets, *, within, parts=1):
+    index = _kernels.JoinIndex(sets, within, parts)
+    for step in (index.sort, index.write):
+        for part in range(parts):
+            step(part)
+    return index
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -344,15 +352,27 @@ def test_impossible_sets_are_refused(wrong, message):
 def test_a_wrong_use_is_refused_for_it_would_lose_pairs():
     sets = kernel_sets()
     with pytest.raises(ValueError, match="prepare all"):
-        _kernels.JoinIndex(kernel_sets(prepare=False), within=True)
+        _kernels.JoinIndex(kernel_sets(prepare=False), True, 1)
     with pytest.raises(ValueError, match="past the documents"):
         sets.prepare(0, 2)
     with pytest.raises(ValueError, match="past the documents"):
-        _kernels.JoinIndex(sets, within=True).probe(sets, 1, 2)
+        built(sets, within=True).probe(sets, 1, 2)
     with pytest.raises(ValueError, match="own sets or others"):
-        _kernels.JoinIndex(sets, within=True).probe(kernel_sets(), 0, 1)
+        built(sets, within=True).probe(kernel_sets(), 0, 1)
     with pytest.raises(ValueError, match="same cells and threshold"):
-        _kernels.JoinIndex(sets, within=False).probe(kernel_sets(numerator=3), 0, 1)
+        built(sets, within=False).probe(kernel_sets(numerator=3), 0, 1)
+    with pytest.raises(ValueError, match="one part at least"):
+        _kernels.JoinIndex(sets, True, 0)
+    index = _kernels.JoinIndex(sets, True, 2)
+    with pytest.raises(ValueError, match="no such part"):
+        index.sort(2)
+    index.sort(0)
+    with pytest.raises(ValueError, match="sort all parts"):
+        index.write(0)
+    index.sort(1)
+    index.write(1)
+    with pytest.raises(ValueError, match="write all parts"):
+        index.probe(sets, 0, 1)
     with pytest.raises(ValueError, match="1 to 32"):
         _kernels.count_cells(np.array([1], np.uint64), 0)
 

@@ -118,6 +118,17 @@ def test_copies_far_apart_and_across_blocks_are_found(tmp_path: Path) -> None:
     assert repr(stream) == "Unique: 40,000 of 100,000 lines kept so far"
 
 
+@pytest.mark.parametrize("options", [{}, {"text": "t"}, {"each": "paragraph"}])
+def test_a_byte_order_mark_is_kept_and_not_compared(options: dict[str, str]) -> None:
+    line, end = b'{"t": "a"}\n', b"\n" if "each" in options else b""
+    data = b"\xef\xbb\xbf" + line + end + b'{"t": "b"}\n' + end + line
+    stream = nearly.unique(io.BytesIO(data), **options)
+    assert b"".join(stream) == data[: -len(line)]
+    assert stream.statistics.exact_copies == 1
+    later = line + b"\xef\xbb\xbf" + line
+    assert b"".join(nearly.unique(io.BytesIO(later))) == later, "elsewhere it is text"
+
+
 def test_texts_come_back_as_they_were_given() -> None:
     assert list(nearly.unique(["a", "b", "a", "", "\ud800", ""], expect=10)) == [
         "a",

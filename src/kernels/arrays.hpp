@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "growing.hpp"
+#include "large.hpp"
 #include "texts.hpp"
 
 namespace nearly {
@@ -46,6 +47,13 @@ template <typename T> auto give(std::unique_ptr<T[]> values, std::size_t size) {
 
 template <typename T> auto give(Growing<T> &&values) {
     const std::size_t size = values.size;
+    std::unique_ptr<T, decltype(&std::free)> owned(values.release(), &std::free);
+    nb::capsule owner(owned.get(), [](void *pointer) noexcept { std::free(pointer); });
+    return nb::ndarray<nb::numpy, T>(owned.release(), {size}, owner);
+}
+
+template <typename T> auto give(LargeArray<T> &&values) {
+    const std::size_t size = values.size();
     std::unique_ptr<T, decltype(&std::free)> owned(values.release(), &std::free);
     nb::capsule owner(owned.get(), [](void *pointer) noexcept { std::free(pointer); });
     return nb::ndarray<nb::numpy, T>(owned.release(), {size}, owner);

@@ -45,16 +45,38 @@ struct BoundJoinSets {
 struct BoundJoinIndex {
     JoinIndex index;
 
-    BoundJoinIndex(const BoundJoinSets &bound, bool within) : index(checked_prepared(bound.sets), within) {}
+    BoundJoinIndex(const BoundJoinSets &bound, bool within, std::size_t parts)
+        : index(checked_prepared(bound.sets), within, checked_parts(parts)) {}
+
+    void sort(std::size_t part) {
+        check_number(part);
+        index.sort(part);
+    }
+
+    void write(std::size_t part) {
+        check_number(part);
+        if (!index.is_sorted()) throw std::invalid_argument("sort all parts before one is written");
+        index.write(part);
+    }
 
     auto probe(const BoundJoinSets &bound, std::size_t start, std::size_t stop, std::size_t most) const {
+        if (!index.is_built()) throw std::invalid_argument("write all parts before sets are looked up");
         return probed(index, bound.sets, start, stop, most);
+    }
+
+  private:
+    static std::size_t checked_parts(std::size_t parts) {
+        if (parts < 1) throw std::invalid_argument("an index has one part at least");
+        return parts;
+    }
+    void check_number(std::size_t part) const {
+        if (part >= index.parts()) throw std::invalid_argument("there is no such part");
     }
 };
 
 static auto cells_counted(const Column<std::uint64_t> &hashes, unsigned bits) {
     if (bits < 1 || bits > 32) throw std::invalid_argument("bits must be from 1 to 32");
-    std::vector<std::uint32_t> counts;
+    LargeArray<std::uint32_t> counts;
     {
         nb::gil_scoped_release release;
         counts = count_cells(span_of(hashes), bits);
@@ -62,10 +84,20 @@ static auto cells_counted(const Column<std::uint64_t> &hashes, unsigned bits) {
     return give(std::move(counts));
 }
 
+static auto least_hashes(const Column<std::uint64_t> &hashes, std::uint64_t limit) {
+    std::vector<std::uint64_t> below;
+    {
+        nb::gil_scoped_release release;
+        below = hashes_below(span_of(hashes), limit);
+    }
+    return give(std::move(below));
+}
+
 void bind_join(nb::module_ &m) {
     using namespace nanobind::literals;
     using Release = nb::call_guard<nb::gil_scoped_release>;
     m.def("count_cells", &cells_counted, "hashes"_a, "bits"_a);
+    m.def("hashes_below", &least_hashes, "hashes"_a, "limit"_a);
     m.def("cell_rarities", [](const Column<std::uint32_t> &counts) { return give(cell_rarities(span_of(counts))); },
           "counts"_a);
     nb::class_<BoundJoinSets>(m, "JoinSets")
@@ -75,7 +107,9 @@ void bind_join(nb::module_ &m) {
         .def("prepare", &BoundJoinSets::prepare, "start"_a, "stop"_a, Release())
         .def("__len__", [](const BoundJoinSets &bound) { return bound.sets.size(); });
     nb::class_<BoundJoinIndex>(m, "JoinIndex")
-        .def(nb::init<const BoundJoinSets &, bool>(), "sets"_a, "within"_a, nb::keep_alive<1, 2>(), Release())
+        .def(nb::init<const BoundJoinSets &, bool, std::size_t>(), "sets"_a, "within"_a, "parts"_a, nb::keep_alive<1, 2>())
+        .def("sort", &BoundJoinIndex::sort, "part"_a, Release())
+        .def("write", &BoundJoinIndex::write, "part"_a, Release())
         .def("probe", &BoundJoinIndex::probe, "sets"_a, "start"_a, "stop"_a,
              "most"_a = std::numeric_limits<std::size_t>::max());
 }

@@ -117,6 +117,20 @@ class BucketTable {
         return true;
     }
 
+    // Adds all of them, and writes those that were not there yet; returns how many.
+    std::size_t add_new(std::span<const std::uint64_t> hashes, std::uint64_t *to) {
+        std::size_t written = 0;
+        for (std::size_t done = 0; done < hashes.size();) {
+            const std::span<const std::uint64_t> left = hashes.subspan(done);
+            done += put_new(places_.data(), taken_.data(), shift_, left, to, written);
+            if (done == hashes.size()) break;
+            const std::uint64_t hash = hashes[done++];  // its bucket is full
+            to[written] = hash;
+            written += add(hash);
+        }
+        return written;
+    }
+
     // How many of these are there.
     std::size_t count(std::span<const std::uint64_t> hashes) const {
         std::size_t found = look_up(places_.data(), shift_, hashes.data(), hashes.size());
@@ -134,6 +148,28 @@ class BucketTable {
     std::vector<std::uint64_t> places_;
     std::vector<std::uint8_t> taken_;  // places of each bucket, or OVERFULL
     GrowingTable apart_;
+
+    // Up to the first whose bucket is full: how many that were, and how many of them are `written` now. Whether a hash
+    // was there is no branch, for that is hard to guess; what it is handed lies in registers, which writing bytes would
+    // not allow of members.
+    NEARLY_CLONES static std::size_t put_new(std::uint64_t *places, std::uint8_t *taken, unsigned shift,
+                                             std::span<const std::uint64_t> hashes, std::uint64_t *to,
+                                             std::size_t &written) {
+        std::size_t count = written, i = 0;
+        for (; i < hashes.size(); ++i) {
+            const std::uint64_t hash = hashes[i];
+            const std::size_t bucket = hash >> shift, free = taken[bucket];
+            if (free >= PLACES) break;
+            std::uint64_t *const mine = places + bucket * PLACES;
+            const bool is_new = !((mine[0] == hash) | (mine[1] == hash) | (mine[2] == hash) | (mine[3] == hash));
+            to[count] = hash;
+            count += is_new;
+            mine[free] = is_new ? hash : mine[free];
+            taken[bucket] = static_cast<std::uint8_t>(free + is_new);
+        }
+        written = count;
+        return i;
+    }
 
     NEARLY_CLONES static std::size_t look_up(const std::uint64_t *places, unsigned shift, const std::uint64_t *hashes,
                                              std::size_t count) {

@@ -73,13 +73,8 @@ class LongSet {
 
 // Writes each hash once; returns how many there are.
 inline std::size_t write_once(Set hashes, BucketTable &seen, std::uint64_t *to) {
-    std::uint64_t *end = to;
     seen.reset(hashes.size());
-    for (const std::uint64_t hash : hashes) {
-        *end = hash;
-        end += seen.add(hash);
-    }
-    return static_cast<std::size_t>(end - to);
+    return seen.add_new(hashes, to);
 }
 
 inline std::size_t bytes_of_short_texts(const Texts &texts, const Shingler &shingler) {

@@ -13,9 +13,9 @@ namespace nearly {
 
 // By some of their bits, stably. Least significant digit first, eleven bits at a time, over bits [from, to).
 // Digits in which all words agree cost one counting pass and no move.
-inline void radix_sort(std::vector<std::uint64_t> &words, unsigned from, unsigned to) {
+template <class Words> void radix_sort(Words &words, unsigned from, unsigned to) {
     constexpr unsigned BITS = 11;
-    std::vector<std::uint64_t> other(words.size());
+    Words other(words.size());
     for (unsigned shift = from; shift < to; shift += BITS) {
         const std::uint64_t mask = (1ull << std::min(BITS, to - shift)) - 1;
         std::array<std::size_t, 1u << BITS> places{};

@@ -27,13 +27,15 @@ static std::uint64_t probe_all(const NumberedSets &every, std::uint64_t seed) {
 
 static std::uint64_t join_all(const Sets &sets) {
     const Set all(sets.hashes.data, sets.hashes.size);
-    const std::vector<std::uint8_t> rarities = cell_rarities(count_cells(all, 12));
+    const LargeArray<std::uint8_t> rarities = cell_rarities(count_cells(all, 12));
     std::uint64_t digest = 0;
     for (const Threshold threshold : {Threshold{1, 2}, Threshold{9, 10}, Threshold{1, 1}, Threshold{1, 2, true}, Threshold{1, 1, true}}) {
         JoinSets ready(sets.offsets, all.data(), rarities, threshold);
         ready.prepare(0, ready.size());
         for (const bool within : {true, false}) {
-            const JoinIndex index(ready, within);
+            JoinIndex index(ready, within, 3);
+            for (std::size_t part = 0; part < index.parts(); ++part) index.sort(part);
+            for (std::size_t part = 0; part < index.parts(); ++part) index.write(part);
             for (std::size_t rank = 0; rank < ready.size();) {
                 const Joined joined = join(index, ready, rank, ready.size(), 3);
                 digest += joined.pairs.size();

@@ -34,7 +34,7 @@ std::uint64_t exercise_weights(const Texts &texts, Shingling shingling) {
             sign(sets[i], sets.weights_of(i), sets.total(i), signature);
             digest = std::accumulate(signature.begin(), signature.end(), digest);
         }
-        const std::vector<std::uint8_t> rarities = cell_rarities(count_cells(sets.hashes, 8));
+        const LargeArray<std::uint8_t> rarities = cell_rarities(count_cells(sets.hashes, 8));
         WeightedJoinSets joining(sets, rarities, {1, 2});
         joining.prepare(0, sets.size());
         const Joined joined = join(WeightedJoinIndex(joining, true), joining, 0, sets.size(), ~std::size_t{0});

@@ -35,11 +35,13 @@ Load = Callable[[], "SetBlock"]
 Rarities = npt.NDArray[np.uint8]
 
 FEWEST_CELL_BITS, MOST_CELL_BITS = 16, 24
+NEAR_CELL_BITS = 18  # cells that stay in a cache, where more of them cost nothing
 #: Blocks that are indexed together; one more is looked up in their index at a time.
 INDEXED = 4
 LONGER = 5  # by how much the prefix of a document exceeds its share: see `EXTRA` in join.hpp
 SAMPLED = 256  # one hash in so many tells how many differ
-SHINGLES_PER_CELL = 16  # fewer cells mean more wasted candidates, more cells more cache misses
+#: Fewer cells mean more wasted candidates, more cells more cache misses.
+SHINGLES_PER_CELL, SHINGLES_PER_NEAR_CELL = 16, 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,11 +93,12 @@ def join(blocks: Sequence[Load], least: Least, workers: Workers) -> Iterator[Joi
         last = min(first + INDEXED, len(sizes))
         mine = whole.part(ends[first], ends[last])
         sets = _prepare(mine, rarities, least, workers)
-        yield from looked_up(_kernels.JoinIndex(sets, within=True), sets, mine, mine, workers)
+        index = _indexed(sets, workers, within=True)
+        yield from looked_up(index, sets, mine, mine, workers)
         behind = [j for j in range(last, len(sizes)) if _can_pair(mine.sizes(), sizes[j], least)]
         if not behind:
             continue
-        index = _kernels.JoinIndex(sets, within=False)
+        index = _indexed(sets, workers, within=False)
         for j in behind:
             theirs = whole.part(ends[j], ends[j + 1])
             others = _prepare(theirs, rarities, least, workers)
@@ -109,7 +112,7 @@ def join_across(
     if not _can_pair(mine.sizes(), theirs.sizes(), least):
         return
     rarities = rarities_among([lambda: mine, lambda: theirs], workers)
-    index = _kernels.JoinIndex(_prepare(mine, rarities, least, workers), within=False)
+    index = _indexed(_prepare(mine, rarities, least, workers), workers, within=False)
     others = _prepare(theirs, rarities, least, workers)
     yield from looked_up(index, others, mine, theirs, workers)
 
@@ -176,11 +179,10 @@ def _no_cells(
 
 def _different(hashes: npt.NDArray[np.uint64], workers: Workers) -> int:
     """About how many different hashes there are, by the least of them: they are uniform."""
-    least = np.uint64(2**64 // SAMPLED)
+    limit = 2**64 // SAMPLED
 
     def of_part(part: tuple[int, int]) -> npt.NDArray[np.uint64]:
-        some = hashes[slice(*part)]
-        return np.unique(some[some < least])
+        return np.unique(_kernels.hashes_below(hashes[slice(*part)], limit))
 
     found = list(workers.map(of_part, workers.split(len(hashes))))
     return SAMPLED * len(np.unique(np.concatenate(found)))
@@ -205,7 +207,8 @@ def _bytes_of_cells(bits: int, threads: int) -> int:
 
 
 def _cell_bits(shingles: int) -> int:
-    bits = (shingles // SHINGLES_PER_CELL).bit_length()
+    near = (shingles // SHINGLES_PER_NEAR_CELL).bit_length()
+    bits = max((shingles // SHINGLES_PER_CELL).bit_length(), min(near, NEAR_CELL_BITS))
     return min(max(bits, FEWEST_CELL_BITS), MOST_CELL_BITS)
 
 
@@ -225,6 +228,14 @@ def _prepare(
     for _ in workers.map(lambda part: sets.prepare(*part), workers.split(len(sets))):
         let_go()
     return sets
+
+
+def _indexed(sets: _kernels.JoinSets, workers: Workers, *, within: bool) -> _kernels.JoinIndex:
+    index = _kernels.JoinIndex(sets, within, workers.threads)
+    for step in (index.sort, index.write):
+        for _ in workers.map(step, range(workers.threads)):
+            pass
+    return index
 
 
 def looked_up(

@@ -29,8 +29,14 @@ __all__ = ["SetMeasure", "Sets"]
 #: Where each document's hashes begin, and the hashes, each once.
 Sets = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
 
-#: Hashes that memory is asked for before any is made: documents that repeat themselves have few.
+#: Hashes that memory is asked for before any is made, or as many as fit: documents that repeat
+#: themselves have few.
 MOST_AT_ONCE: Final = 2**24
+BYTES_OF_HASH: Final = 8
+
+#: Hashes that are made in one go, about: they lie near the processor still when they are put in
+#: their place, and their memory is used again for the next ones.
+MADE_AT_ONCE: Final = 2**19
 
 
 class SetMeasure(Measure):
@@ -116,8 +122,9 @@ class SetMeasure(Measure):
         def of_part(part: tuple[int, int]) -> Sets:
             return self.sets(block.read(*part))
 
-        parts = workers.map(of_part, workers.split(len(block.documents), 4))
-        offsets, hashes = _together(parts, block.size)
+        parts = workers.map(of_part, _cut(block, workers))
+        most = min(block.size or 0, max(MOST_AT_ONCE, workers.room // BYTES_OF_HASH))
+        offsets, hashes = _together(parts, most)
         return SetBlock(documents=block.documents, offsets=offsets, hashes=hashes)
 
     def join_memory(self, documents: int, size: int, threshold: Fraction, threads: int) -> int:
@@ -137,13 +144,18 @@ class SetMeasure(Measure):
         return _SetIndex(self, sought)
 
 
-def _together(parts: Iterable[Sets], most: int | None = None) -> Sets:
-    """All sets as one. Memory for the most that there can be is asked for, within reason, and only
-    as much of it touched as there is; beyond that it grows in place, for parts that are held and
-    then joined take twice.
+def _cut(block: Block, workers: Workers) -> list[tuple[int, int]]:
+    """Runs of documents whose sets are made in one go."""
+    runs = max(4 * workers.threads, (block.size or 0) // MADE_AT_ONCE)
+    return workers.split(len(block.documents), -(-runs // workers.threads))
+
+
+def _together(parts: Iterable[Sets], expected: int = 0) -> Sets:
+    """All sets as one. Memory for so many hashes is asked for, and only as much of it touched as
+    there are; beyond that it grows in place, for parts that are held and then joined take twice.
     """
     sizes = [np.zeros(1, np.int64)]
-    hashes, end = np.empty(min(most or 0, MOST_AT_ONCE), np.uint64), 0
+    hashes, end = np.empty(expected, np.uint64), 0
     for offsets, more in parts:
         sizes.append(np.diff(offsets))
         start, end = end, end + len(more)

@@ -50,8 +50,7 @@ def rehearse(
     signed = measure.sign(contents, banding)
     columns = (np.ascontiguousarray(keys[places]) for keys in signed.keys.T)
     met = [
-        candidates(keys, documents, signed.sketches, banding, hubs=0, cuts=cuts)[0]
-        for keys in columns
+        candidates(keys, documents, signed.sketches, banding, hubs=0, cuts=cuts) for keys in columns
     ]
     ends = (0, len(documents)) if cuts is None else cuts
     blocks = [Block.of(some, take_strings(contents, some)) for some in np.split(documents, ends)]
@@ -61,7 +60,8 @@ def rehearse(
         documents=len(documents),
         text=int(offsets[-1] - offsets[0]),
         size=int(signed.sizes.sum()),
-        candidates=len(unique(np.concatenate(met), 0, 2**64 - 1)),
+        met=sum(meetings for _, meetings in met),
+        candidates=len(unique(np.concatenate([pairs for pairs, _ in met]), 0, 2**64 - 1)),
         joined=sum(part.meetings for part in joined),
         join_verified=sum(part.verified for part in joined),
     )

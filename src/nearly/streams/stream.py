@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -99,6 +100,8 @@ class Unique:
             return None
         self._seen += 1
         data = unit.encode(errors="surrogatepass") if isinstance(unit, str) else unit
+        if self._seen == 1:  # what marks the encoding of a file is no part of its first line
+            data = data.removeprefix(BOM_UTF8)
         if self._settings.text is not None:
             return self._text_of_json(data, self._settings.text)
         text = data.rstrip(b"\r\n")

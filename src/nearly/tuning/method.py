@@ -17,7 +17,6 @@ from nearly.settings import Method, Settings
 
 __all__ = [
     "TRIED",
-    "USUAL_MEETINGS",
     "Choice",
     "Rehearsal",
     "choose_method",
@@ -26,13 +25,15 @@ __all__ = [
     "is_crowded",
     "reconsider",
     "settle",
+    "usual_meetings",
 ]
 
 #: A join lists all pairs of a cluster: more documents than this could be one cluster.
 MOST_DOCUMENTS = 5_000
 
-#: Meetings per document up to which hashing is not called into question.
-USUAL_MEETINGS = 256
+#: Meetings per document up to which hashing is not called into question: with everyone in a bucket,
+#: and with its hubs only, which are few.
+USUAL_MEETINGS, USUAL_MEETINGS_OF_HUBS = 256, 32
 
 #: Documents and bytes of text that are tried with both methods.
 MOST_REHEARSED, MOST_TEXT_REHEARSED = 2_000, 2**24
@@ -47,8 +48,9 @@ FREE = 1.25
 
 # What a run costs, in nanoseconds of one core, whatever the method: reading.
 BYTE_READ = 2
-# By hashing: a byte that is signed, a document that is signed and met, a byte of a candidate.
-BYTE_SIGNED, DOCUMENT_HASHED, BYTE_VERIFIED = 1.8, 1_000, 4
+# By hashing: a byte that is signed, a document that is signed and met, a meeting, a byte of a
+# candidate.
+BYTE_SIGNED, DOCUMENT_HASHED, MEETING_HASHED, BYTE_VERIFIED = 1.8, 1_000, 25, 4
 # By joining: a shingle that is put in its place, a document, a meeting, a byte of a candidate.
 SHINGLE_JOINED, DOCUMENT_JOINED, MEETING_JOINED, BYTE_JOINED = 45, 250, 40, 1
 
@@ -58,6 +60,10 @@ BYTES_VERIFIED_IN_A_LOOK = 16
 BYTES_JOINED_IN_A_LOOK = 2
 #: Bytes of text that are joined at once where memory is short, or tasks are many.
 TEXT_AT_ONCE = 2**25
+# A byte of a candidate where there are so many that sets are made again and again, in nanoseconds.
+BYTE_VERIFIED_AGAIN = 8
+#: Bytes of text up to which a join may be worth more than hubs, which stay linear.
+MOST_WITHOUT_HUBS = 2**28
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,7 @@ class Rehearsal:
     documents: int
     text: int  # bytes
     size: int  # shingles
+    met: int  # how often two documents met by hashing
     candidates: int  # pairs that hashing verified
     joined: int  # pairs that the join looked at
     join_verified: int  # of these, pairs that it verified
@@ -145,22 +152,35 @@ def settle(choice: Choice, documents: int, rehearsal: Rehearsal) -> Choice:
         + documents * DOCUMENT_HASHED
         + pairs * rehearsal.candidates * length * BYTE_VERIFIED
     )
-    joining = (
-        text * BYTE_READ
-        + share * rehearsal.size * SHINGLE_JOINED
-        + documents * DOCUMENT_JOINED
-        + pairs * rehearsal.joined * MEETING_JOINED
-        + pairs * rehearsal.join_verified * length * BYTE_JOINED
-    )
-    if joining <= FREE * hashing:
+    if text * BYTE_READ + _joining(documents, rehearsal) <= FREE * hashing:
         return replace(choice, is_tentative=False)
     return Choice("lsh", "a sample says that hashing is cheaper")
 
 
-def is_crowded(choice: Choice, settings: Settings, documents: int, meetings: int) -> bool:
+def _joining(documents: int, rehearsal: Rehearsal) -> float:
+    """Nanoseconds that a join takes once documents are read."""
+    share = documents / rehearsal.documents
+    pairs = documents * (documents - 1) / (rehearsal.documents * (rehearsal.documents - 1))
+    length = rehearsal.text / rehearsal.documents
+    return (
+        share * rehearsal.size * SHINGLE_JOINED
+        + documents * DOCUMENT_JOINED
+        + pairs * rehearsal.joined * MEETING_JOINED
+        + pairs * rehearsal.join_verified * length * BYTE_JOINED
+    )
+
+
+def usual_meetings(documents: int, hubs: int) -> int:
+    """How often documents may meet before hashing is called into question."""
+    return (USUAL_MEETINGS_OF_HUBS if hubs else USUAL_MEETINGS) * documents
+
+
+def is_crowded(
+    choice: Choice, settings: Settings, documents: int, meetings: int, *, hubs: int
+) -> bool:
     """Whether hashing, chosen by size alone, would compare far more than is usual."""
     is_open = settings.method == "auto" and settings.bands is None
-    return is_open and choice.method == "lsh" and meetings > USUAL_MEETINGS * documents
+    return is_open and choice.method == "lsh" and meetings > usual_meetings(documents, hubs)
 
 
 def count_rehearsed(documents: int, text: int) -> int:
@@ -169,12 +189,19 @@ def count_rehearsed(documents: int, text: int) -> int:
 
 
 def reconsider(
-    choice: Choice, documents: int, text: int, meetings: int, rehearsal: Rehearsal
+    choice: Choice, documents: int, text: int, meetings: int, rehearsal: Rehearsal, *, hubs: int
 ) -> Choice:
     """The join where it costs less than hashing, by what both did with some of the documents.
 
     Pairs grow with the square of documents; `meetings` is the number of all.
     """
+    is_cheaper = _is_cheaper_than_hubs if hubs else _is_cheaper
+    if not is_cheaper(documents, text, meetings, rehearsal):
+        return choice
+    return Choice("exact", f"hashing would compare {meetings:,} pairs")
+
+
+def _is_cheaper(documents: int, text: int, meetings: int, rehearsal: Rehearsal) -> bool:
     pairs = documents * (documents - 1) / (rehearsal.documents * (rehearsal.documents - 1))
     verifying = max(1, text / max(1, documents) / BYTES_VERIFIED_IN_A_LOOK)
     hashing = meetings + pairs * rehearsal.candidates * verifying
@@ -183,6 +210,13 @@ def reconsider(
         pairs * (rehearsal.joined * LOOK_OF_A_JOIN + rehearsal.join_verified * verifying)
         + rounds * text / BYTES_JOINED_IN_A_LOOK
     )
-    if joining >= hashing:
-        return choice
-    return Choice("exact", f"hashing would compare {meetings:,} pairs")
+    return joining < hashing
+
+
+def _is_cheaper_than_hubs(documents: int, text: int, meetings: int, rehearsal: Rehearsal) -> bool:
+    """Hubs keep meetings few, but what meets them may have to be verified in vain."""
+    if text > MOST_WITHOUT_HUBS:
+        return False
+    candidates = meetings * rehearsal.candidates / max(1, rehearsal.met)
+    verifying = text / max(1, documents) * BYTE_VERIFIED_AGAIN
+    return _joining(documents, rehearsal) < meetings * MEETING_HASHED + candidates * verifying

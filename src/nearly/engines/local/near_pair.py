@@ -29,11 +29,11 @@ from nearly.stages.rehearsal import rehearse
 from nearly.stages.search import map_blocks
 from nearly.tuning.banding import Banding
 from nearly.tuning.method import (
-    USUAL_MEETINGS,
     Choice,
     count_rehearsed,
     is_crowded,
     reconsider,
+    usual_meetings,
 )
 
 __all__ = ["LocalPairs", "met_candidates", "near_pairs"]
@@ -94,7 +94,7 @@ def _meet_at_once(
     documents = corpus.representatives
     if not corpus.is_in_memory or corpus.sides is not None:
         return None
-    most = min(at_once, USUAL_MEETINGS * len(documents)) // banding.bands
+    most = min(at_once, usual_meetings(len(documents), hubs)) // banding.bands
     sketches = corpus.sketches.all()
     crowded = Event()
 
@@ -145,9 +145,9 @@ def _crowd(
 
 
 def _reconsidered(corpus: LocalCorpus, banding: Banding, meetings: int, hubs: int) -> Choice:
-    """The method again, now that meetings are counted; hubs keep them few."""
+    """The method again, now that meetings are counted."""
     count, choice = corpus.counts.different, corpus.choice
-    if hubs or not is_crowded(choice, corpus.settings, count, meetings):
+    if not is_crowded(choice, corpus.settings, count, meetings, hubs=hubs):
         return choice
     text = int(corpus.lengths().sum())
     drawn = draw(count, count_rehearsed(count, text), corpus.settings.seed)
@@ -155,7 +155,7 @@ def _reconsidered(corpus: LocalCorpus, banding: Banding, meetings: int, hubs: in
     sample = corpus.representatives[drawn]
     sides = None if corpus.sides is None else corpus.sides[sample]
     rehearsal = rehearse(corpus.measure, corpus.texts(sample), sides, banding, threshold)
-    return reconsider(choice, count, text, meetings, rehearsal)
+    return reconsider(choice, count, text, meetings, rehearsal, hubs=hubs)
 
 
 def _hash(

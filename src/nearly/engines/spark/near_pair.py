@@ -147,15 +147,15 @@ def _read_drawn(corpus: SparkCorpus, drawn: npt.NDArray[np.int64]) -> pa.Array:
 def _reconsidered(
     corpus: SparkCorpus, choice: Choice, banding: Banding, meetings: int, hubs: int
 ) -> Choice:
-    """The method again, now that meetings are counted; hubs keep them few."""
+    """The method again, now that meetings are counted."""
     count = corpus.counts.different
-    if hubs or not is_crowded(choice, corpus.settings, count, meetings):
+    if not is_crowded(choice, corpus.settings, count, meetings, hubs=hubs):
         return choice
     drawn = draw(count, count_rehearsed(count, corpus.text), corpus.settings.seed)
     documents, texts = joined_texts([drawn_texts(corpus, *everyone_of(corpus), drawn)])
     threshold = corpus.measure.threshold(corpus.settings)
     rehearsal = rehearse(corpus.measure, texts, corpus.sides_of(documents), banding, threshold)
-    return reconsider(choice, count, corpus.text, meetings, rehearsal)
+    return reconsider(choice, count, corpus.text, meetings, rehearsal, hubs=hubs)
 
 
 def _shared(corpus: SparkCorpus) -> RDD[Shared]:

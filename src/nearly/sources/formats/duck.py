@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, cast
 
 import duckdb
@@ -26,7 +26,7 @@ from nearly.sources.formats.encoding import (
     open_bytes,
     write_plain,
 )
-from nearly.sources.formats.json_element import original_elements
+from nearly.sources.formats.json_element import element_spans, original_elements
 from nearly.sources.formats.json_value import cut_member
 from nearly.sources.part import Part, Reject
 from nearly.sources.record import Lines, Original, blank_lines, original_lines
@@ -148,7 +148,15 @@ class JsonPart(Part):
         return copy
 
     def _translated(self) -> "_Translated":
-        return _Translated(self.name, self.path)
+        return _Translated(self.name, self.path, self._longest_object)
+
+    def _longest_object(self) -> str:
+        """Which object is the longest but for its long strings, as a reader finds it."""
+        short, whole = element_spans(self._plain_path), element_spans(self.path)
+        if short is None or whole is None:
+            return "an object"
+        place = int(np.argmax(short.ends - short.starts))
+        return f"{self.record(place)}, at byte {whole.starts[place]:,},"
 
     def batches(
         self,
@@ -311,9 +319,10 @@ def _read_through(path: str) -> None:
 class _Translated:
     """Turns the errors of DuckDB, and of Arrow reading from it, into one that names the file."""
 
-    def __init__(self, name: str, path: str) -> None:
+    def __init__(self, name: str, path: str, longest_object: Callable[[], str]) -> None:
         self._name = name
         self._path = path
+        self._longest_object = longest_object
 
     def __enter__(self) -> None:
         pass
@@ -321,8 +330,12 @@ class _Translated:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, duckdb.Error | pa.ArrowException | OSError):
             reason = first_lines(error).replace(self._path, self._name)
-            if "maximum_object_size" in reason:
-                reason += " Give so long a text a file of its own, or use Parquet."
+            if "maximum_object_size" in reason:  # it names a copy, which is gone by then
+                reason = (
+                    f"In it, {self._longest_object()} is longer than the "
+                    f"{LARGEST_OBJECT >> 20} MiB that can be read of one, long strings not "
+                    "counted. Give so long a text a file of its own, or use JSONL or Parquet."
+                )
             raise UnreadableError(f"{self._name} cannot be read. {reason}") from error
 
 

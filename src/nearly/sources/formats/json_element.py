@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nearly.sources.record import STRETCH, Original, Places, Records, open_original
 
-__all__ = ["original_elements"]
+__all__ = ["element_spans", "original_elements"]
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -21,7 +21,7 @@ _IS_SPACE = np.zeros(256, bool)
 _IS_SPACE[list(_SPACE)] = True
 
 
-class _Spans(NamedTuple):
+class Spans(NamedTuple):
     """Where each element is, with white space around it; and whether all are in an array."""
 
     starts: Places
@@ -35,19 +35,25 @@ def original_elements(path: str) -> Original | None:
     Each element is kept byte for byte. What stands between the first two is put between all, for
     mostly it is the same. None where bytes do not tell the elements: in UTF-16, among strays.
     """
-    file, layout = open_original(path)
-    with file:
-        spans = _spans(file) if layout.width == 1 else None
-    if spans is None or not len(spans.starts):
+    spans = element_spans(path)
+    if spans is None:
         return None
-    file, _ = open_original(path)
+    file, layout = open_original(path)
     with file:
         head, between, tail = _frame(_Pieces(file), spans)
     records = _records(path, spans, between)
     return Original(layout, layout.mark + head, records, between=between, tail=tail)
 
 
-def _frame(pieces: "_Pieces", spans: _Spans) -> tuple[bytes, bytes, bytes]:
+def element_spans(path: str) -> Spans | None:
+    """Where the elements of a file are; None where bytes do not tell, or there is none."""
+    file, layout = open_original(path)
+    with file:
+        spans = _spans(file) if layout.width == 1 else None
+    return spans if spans is not None and len(spans.starts) else None
+
+
+def _frame(pieces: "_Pieces", spans: Spans) -> tuple[bytes, bytes, bytes]:
     """What stands before the first element, after the first and after the last."""
     starts, ends = spans.starts.tolist(), spans.ends.tolist()
     head = pieces.read(0, starts[0])
@@ -69,7 +75,7 @@ def _margins(raw: bytes) -> tuple[bytes, bytes]:
     return raw[:left], raw[right:]
 
 
-def _records(path: str, spans: _Spans, between: bytes) -> Iterator[Records]:
+def _records(path: str, spans: Spans, between: bytes) -> Iterator[Records]:
     file, _ = open_original(path)
     with file:
         pieces = _Pieces(file)
@@ -108,7 +114,7 @@ class _Pieces:
         return self._file.read()
 
 
-def _spans(file: io.BufferedReader) -> _Spans | None:
+def _spans(file: io.BufferedReader) -> Spans | None:
     """The elements of a file; None where more than objects and white space lies outside."""
     in_array, depth, in_string, place = None, 0, 0, 0
     found = []
@@ -130,8 +136,8 @@ def _spans(file: io.BufferedReader) -> _Spans | None:
         depth, in_string, place = int(depths[-1]), int(strings[-1]), place + len(units)
     places = np.concatenate([np.empty(0, np.int64), *found])
     if in_array:
-        return _Spans(places[:-1] + 1, places[1:], in_array=True)
-    return _Spans(np.append(0, places + 1)[:-1], places + 1, in_array=False)
+        return Spans(places[:-1] + 1, places[1:], in_array=True)
+    return Spans(np.append(0, places + 1)[:-1], places + 1, in_array=False)
 
 
 def _stretch(file: io.BufferedReader) -> bytes:
