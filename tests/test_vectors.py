@@ -23,6 +23,7 @@ from nearly.errors import MissingError, SettingsError, SourceError
 from nearly.measures import vector_join
 from nearly.measures.cosine import Cosine
 from nearly.measures.pair import Block
+from nearly.measures.vector_bound import Products
 from nearly.measures.work import ONE_THREAD
 from nearly.settings import Settings
 from nearly.sources.vector import Shape, contents_of
@@ -214,20 +215,39 @@ def test_the_bound_of_the_join_misses_nothing_and_rules_much_out(
     assert sum(part.verified for part in joined) < meetings / 10
 
 
-@pytest.mark.parametrize("width", [2, 6, 64])
+@pytest.mark.parametrize("width", [4, 12, 64])
 def test_great_products_are_those_of_numpy(width: int) -> None:
     draw = np.random.default_rng(width)
-    one, other = (draw.integers(-99, 99, (n, width)).astype(np.int16) for n in (131, 70))
-    products = one.astype(int) @ other.T
+    numbers = [draw.integers(-127, 128, (n, width)).astype(np.int8) for n in (131, 70)]
+    added = [draw.integers(-9999, 9999, (n, 1)).astype(np.int32) for n in (131, 70)]
+    one, other = (np.hstack([n, a.view(np.int8)]) for n, a in zip(numbers, added, strict=True))
+    mine, theirs = (n.astype(int) for n in numbers)
+    products = mine @ theirs.T + added[0] + added[1].T
     limit = int(np.quantile(products, 0.9))
     a, b = _kernels.great_products(one, other, limit, False)
     assert sorted(zip(a, b, strict=True)) == sorted(
         zip(*np.nonzero(products >= limit), strict=True)
     )
-    squares = one.astype(int) @ one.T
+    squares = mine @ mine.T + added[0] + added[0].T
     a, b = _kernels.great_products(one, one, limit, True)
     true = np.nonzero(np.triu(squares >= limit, 1))
     assert sorted(zip(a, b, strict=True)) == sorted(zip(*true, strict=True))
+
+
+@given(st.integers(0, 2**32), st.sampled_from([2, 5, 40]), st.sampled_from([0.1, 0.7, 0.999]))
+def test_no_near_pair_is_ruled_out_by_products(seed: int, length: int, least: float) -> None:
+    """Neither of ordinary vectors, nor of those that no drawn vector is like."""
+    draw = np.random.default_rng(seed)
+    vectors = draw.standard_normal((60, length)) * draw.choice([1e-9, 1, 1e9], (60, 1))
+    vectors[:8] = np.round(vectors[:8], 0)
+    vectors[8:30] = vectors[30:52] + 0.1 * np.abs(vectors[30:52]).max() * vectors[8:30]
+    bound = Products.of(vectors[::7], least)
+    heads = bound.heads(vectors)
+    a, b = bound.near(heads, heads, same=True)
+    first, second = (side.astype(np.uint32) for side in np.triu_indices(60, 1))
+    near = ~np.isnan(_kernels.cosines(vectors, first, second, least))
+    true = set(zip(first[near].tolist(), second[near].tolist(), strict=True))
+    assert true <= set(zip(a.tolist(), b.tolist(), strict=True))
 
 
 # Sources

@@ -99,9 +99,9 @@ template <typename Number, typename Join> auto give_pairs(const Matrix<Number> &
     return std::pair(std::move(first), give(std::move(found.second)));
 }
 
-static auto products_of_rows(const Matrix<std::int16_t> &one, const Matrix<std::int16_t> &other, std::int32_t limit, bool within) {
-    if (one.shape(1) % 2 != 0) throw std::invalid_argument("the width of rows must be even");
-    const auto rows = [](const auto &matrix) { return Rows16{matrix.data(), matrix.shape(0), matrix.shape(1)}; };
+static auto products_of_rows(const Matrix<std::int8_t> &one, const Matrix<std::int8_t> &other, std::int32_t limit, bool within) {
+    if (one.shape(1) < Rows8::ADDED || one.shape(1) % 4 != 0) throw std::invalid_argument("rows must have some fours of bytes");
+    const auto rows = [](const auto &matrix) { return Rows8{matrix.data(), matrix.shape(0), matrix.shape(1) - Rows8::ADDED}; };
     return give_pairs(one, other, [&] { return great_products(rows(one), rows(other), limit, within); });
 }
 

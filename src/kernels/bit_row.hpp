@@ -59,22 +59,23 @@ NEARLY_CLONES inline std::vector<double> hamming(const BitRows &bits, std::span<
     return found;
 }
 
-// Of four rows with sixteen others, a bit for each pair of which `most` bits or fewer differ.
-NEARLY_CLONES inline GreatOnes agree_widely(const BitRows &one, const BitRows &other, const std::size_t at[4], std::size_t panel,
-                                            std::uint32_t most) {
-    GreatOnes reached{};
-    const std::size_t start = panel * Panels::LANES, end = std::min(start + Panels::LANES, other.count);
-    for (std::size_t r = 0; r < 4; ++r)
-        for (std::size_t j = start; j < end; ++j)
-            reached.of_row[r] |= static_cast<std::uint16_t>((differing_bits(one[at[r]], other[j], one.width) <= most) << (j - start));
-    return reached;
+// Of some rows with the sixteen of a panel, a bit for each pair of which `most` bits or fewer differ.
+NEARLY_CLONES inline void agree_widely(const BitRows &one, const BitRows &other, std::size_t start, std::size_t end, std::size_t panel,
+                                       std::uint32_t most, GreatOnes &reached) {
+    const std::size_t from = panel * Panels::LANES, to = std::min(from + Panels::LANES, other.count);
+    for (std::size_t i = start; i < end; ++i) {
+        reached[i - start] = 0;
+        for (std::size_t j = from; j < to; ++j)
+            reached[i - start] |= static_cast<std::uint16_t>((differing_bits(one[i], other[j], one.width) <= most) << (j - from));
+    }
 }
 
 // Pairs of which `most` bits or fewer differ; `within` as in `pairs_by_panels`.
 inline RowPairs near_bits(const BitRows &one, const BitRows &other, std::uint32_t most, bool within) {
-    return pairs_by_panels(one.count, other.count, within, 16 * one.width, [&](const std::size_t at[4], std::size_t panel) {
-        return agree_widely(one, other, at, panel, most);
-    });
+    const auto agree = [&](std::size_t start, std::size_t end, std::size_t panel, GreatOnes &reached) {
+        agree_widely(one, other, start, end, panel, most, reached);
+    };
+    return pairs_by_panels(one.count, other.count, within, 16 * one.width, agree);
 }
 
 }  // namespace nearly

@@ -57,12 +57,11 @@ inline RowPairs near_rows(const Rows32 &one, const Rows32 &other, float limit, b
     const std::vector<float> panels = side_by_side(other);
     const auto lie_near = by_squares ? &near_by_squares : &near_by_steps;
     if (one.width == 0) return {};
-    return pairs_by_panels(one.count, other.count, within, 2 * one.width, [&](const std::size_t at[4], std::size_t p) {
-        GreatOnes reached;
-        for (std::size_t r = 0; r < 4; ++r)
-            reached.of_row[r] = lie_near(one.numbers + at[r] * one.width, panels.data() + p * Panels::LANES * one.width, one.width, limit);
-        return reached;
-    });
+    const auto lie_near_all = [&](std::size_t start, std::size_t end, std::size_t p, GreatOnes &reached) {
+        for (std::size_t i = start; i < end; ++i)
+            reached[i - start] = lie_near(one.numbers + i * one.width, panels.data() + p * Panels::LANES * one.width, one.width, limit);
+    };
+    return pairs_by_panels(one.count, other.count, within, 2 * one.width, lie_near_all);
 }
 
 }  // namespace nearly

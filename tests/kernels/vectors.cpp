@@ -44,10 +44,11 @@ template <typename Number> static std::uint64_t vectors_of(std::mt19937_64 &rand
 }
 
 static std::uint64_t products_of(std::mt19937_64 &random) {
-    const std::size_t width = 2 * (random() % 9), mine = random() % 140, theirs = random() % 70;
-    std::vector<std::int16_t> one(mine * width), other(theirs * width);
+    const std::size_t width = 4 * (random() % 9), mine = random() % 140, theirs = random() % 70;
+    std::vector<std::int8_t> one(mine * (width + Rows8::ADDED)), other(theirs * (width + Rows8::ADDED));
     for (auto *side : {&one, &other})
-        for (std::int16_t &number : *side) number = static_cast<std::int16_t>(random() % 201) - 100;
+        for (std::size_t i = 0; i < side->size(); ++i)  // the last bytes of a row are one number, and a small one
+            (*side)[i] = i % (width + Rows8::ADDED) < width + 2 ? static_cast<std::int8_t>(random() % 255 - 127) : 0;
     const auto [a, b] = great_products({one.data(), mine, width}, {other.data(), theirs, width}, 1000, false);
     const auto [c, d] = great_products({one.data(), mine, width}, {one.data(), mine, width}, 0, true);
     std::uint64_t digest = a.size() + 7 * c.size();

@@ -65,8 +65,8 @@ class Direction(VectorMeasure):
 
     @property
     def head(self) -> int:
-        """Two bytes a coordinate."""
-        return 2 * (MOST_COORDINATES + 2)
+        """A byte per coordinate, and what is added."""
+        return MOST_COORDINATES + 4
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,18 +18,20 @@ from nearly.measures.number import Documents
 __all__ = ["MOST_COORDINATES", "Apart", "Products"]
 
 Singles = npt.NDArray[np.float32]
-Heads = npt.NDArray[np.int16]
+Heads = npt.NDArray[np.int8]
 #: How many pairs coordinates and rests leave over.
 Left = Callable[[npt.NDArray[Any], npt.NDArray[Any]], int]
 
-#: What 1 becomes as a whole number: products of two lengths fit 32 bits.
-ONE: Final = 2**14
-#: Coordinates to choose from, the rest of the length among them.
-WIDTHS: Final = (16, 32, 48, 64, 96, 128, 192, 256)
+#: The greatest whole number of a head.
+MOST: Final = 127
+#: The greatest coordinate is taken to be so large at least: what heads add fits 32 bits.
+SMALLEST: Final = 0.05
+#: Coordinates to choose from.
+WIDTHS: Final = (16, 32, 48, 64, 80, 96, 128, 192, 256)
 MOST_COORDINATES: Final = max(WIDTHS)
 #: Vectors that are looked at to choose; and what a full comparison costs, in products of a number.
 SAMPLE: Final = 1_024
-COMPARISON: Final = 4_000
+COMPARISON: Final = 20_000
 #: More than rounding of single precision can be off by: of a cosine, and in parts of a number.
 SLACK: Final = 1e-4
 ROUNDING: Final = 2.0**-22
@@ -41,38 +43,66 @@ FARTHEST: Final = 1e15
 class Products:
     """Products of heads, for cosines: the vectors are made 1 long first.
 
-    Heads are rounded to whole numbers, and how much rounding can take away is given back.
+    Heads are whole numbers of 8 bits. Their directions are mixed, so that no coordinate is much
+    greater than others and steps can be small. With h for a head before rounding, at most 1 long,
+    e for what rounding took and r for the rest, a product of two vectors is at most that of the
+    rounded heads, and (r² + e²) / 2 + e of each of the two.
     """
 
-    columns: Singles  # of the directions that hold most
+    columns: Singles  # directions that together hold most
     least: float  # cosine
+    step: float  # of a whole number
 
     @classmethod
     def of(cls, drawn: npt.NDArray[Any], least: float) -> "Products":
-        """By the principal axes of some vectors."""
+        """By the principal axes of some vectors: as many as make the work least for others, which
+        the axes were not fitted to."""
         unit = _unit(drawn)
-        columns = _axes(unit).astype(np.float32)
-        turned = _some(unit @ columns)
+        axes = _axes(unit[::2]).astype(np.float32)
+        some = _some(unit[1::2] if len(unit) > 1 else unit)
+        bounds = (cls._by(axes[:, :width], some, least) for width in WIDTHS)
+        return min(bounds, key=lambda bound: bound.columns.shape[1] + COMPARISON * bound.left(some))
 
-        def left(head: npt.NDArray[Any], rest: npt.NDArray[Any]) -> int:
-            return int(np.count_nonzero(head @ head.T + np.outer(rest, rest) >= least))
-
-        return cls(columns[:, : _best_width(turned, left)], least)
+    @classmethod
+    def _by(cls, axes: Singles, some: Singles, least: float) -> "Products":
+        draw = np.random.default_rng(axes.shape[1])
+        mixing = np.linalg.qr(draw.standard_normal((axes.shape[1], axes.shape[1])))[0]
+        columns = (axes @ mixing).astype(np.float32)
+        greatest = float(np.abs(some @ columns).max(initial=SMALLEST))
+        return cls(columns, least, greatest / MOST)
 
     def heads(self, vectors: npt.NDArray[Any]) -> Heads:
-        """The first coordinates of each vector and the length of the rest."""
-        heads = _with_rest(_unit(vectors), self.columns)
-        even = np.zeros((len(heads), heads.shape[1] + heads.shape[1] % 2), np.float32)
-        even[:, : heads.shape[1]] = heads
-        rounded: Heads = np.rint(even * ONE).astype(np.int16)
-        return rounded
+        """The rounded coordinates of each vector, and behind them the number that it adds."""
+        unit = _unit(vectors)
+        first = unit @ self.columns
+        rest = np.einsum("ij,ij->i", unit, unit) - np.einsum("ij,ij->i", first, first)
+        first /= self.step
+        rounded = np.clip(np.rint(first), -MOST, MOST)
+        first -= rounded
+        lost = self.step * np.sqrt(np.einsum("ij,ij->i", first, first))
+        added = np.ceil((np.maximum(rest, 0) + lost**2 + 2 * lost) / 2 / self.step**2)
+        width = -(-first.shape[1] // 4) * 4
+        heads = np.zeros((len(unit), width + 4), np.int8)
+        heads[:, : first.shape[1]] = rounded
+        heads[:, width:] = added.astype(np.int32)[:, None].view(np.int8)
+        return heads
+
+    @property
+    def limit(self) -> int:
+        """The least product of heads, with what both add, of vectors that are near enough."""
+        return int(np.floor((self.least - SLACK) / self.step**2))
+
+    def left(self, some: Singles) -> float:
+        """The share of pairs of these that are not ruled out."""
+        heads = self.heads(some)
+        numbers = heads[:, :-4].astype(np.float32)
+        added = np.ascontiguousarray(heads[:, -4:]).view(np.int32)
+        reached = int(np.count_nonzero(numbers @ numbers.T + added >= self.limit - added.T))
+        return max(0, reached - len(some)) / max(1, len(some) ** 2)
 
     def near(self, mine: Heads, theirs: Heads, *, same: bool) -> tuple[Documents, Documents]:
-        """See `Bound`. Rounding moves a head by half a step in each place at most, and its length
-        is about 1."""
-        rounding = 2 * np.sqrt(self.columns.shape[1] + 1) * 0.5 / ONE
-        limit = int(np.floor((self.least - 1.01 * rounding - SLACK) * ONE * ONE))
-        return _kernels.great_products(mine, theirs, limit, same)
+        """See `Bound`."""
+        return _kernels.great_products(mine, theirs, self.limit, same)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from nearly.measures.work import Workers
 __all__ = ["Bound", "join", "join_across", "memory_of"]
 
 #: Vectors on each side of one step: their numbers are held together.
-STEP: Final = 2**13
+STEP: Final = 2**14
 #: Runs of vectors, and vectors in each of them, that a bound is made from.
 RUNS, RUN = 64, 64
 
