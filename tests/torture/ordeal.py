@@ -108,11 +108,12 @@ COMPARISON += "containment_of_b\testimate\tpermutations\tshingles_a\tshingles_b\
 
 @dataclass
 class Ended:
-    """How a command ended, what it said on stderr, and its system calls."""
+    """How a command ended, what it said on stderr, its system calls, and names given too early."""
 
     code: int | str
     said: str
     calls: int
+    early: int
 
 
 class Warm:
@@ -231,6 +232,7 @@ class Desk:
             ended = self.start(COMMANDS[name])
             assert ended.code in (0, 3), ended.said
             assert leftovers(self.state()) == []
+            assert ended.early == 0, f"{name}: an output got its name before it was synced"
             self.golden[name] = self.state(), int(ended.code), ended.calls
         return self.golden[name]
 

@@ -2,7 +2,7 @@
 
 Run by `ordeal.Warm`, with the shim of failing_calls.c preloaded. Reads one request per line of
 standard input and answers each with one line: what the command said, how it ended, and how many
-system calls it made below its folder.
+system calls it made below its folder, and how many names it gave to what was not synced.
 """
 
 import atexit
@@ -131,9 +131,10 @@ def serve() -> None:
         if child == 0:
             command(request, said)
         code = ended(child, request)
-        calls = ctypes.c_long.from_address(ADDRESS).value
+        calls, early = (ctypes.c_long * 2).from_address(ADDRESS)
         text = said.read_text(errors="replace") if said.exists() else ""
-        print(json.dumps({"code": code, "said": text, "calls": calls}), flush=True)
+        said_now = {"code": code, "said": text, "calls": calls, "early": early}
+        print(json.dumps(said_now), flush=True)
     gc.unfreeze()  # or kernels count what is left as leaked
 
 
