@@ -52,7 +52,7 @@ class RunFinder {
     RunFinder(const Corpus &corpus, const Winnowing &winnowing, const Crowd &crowd)
         : corpus_(corpus), winnowing_(winnowing), crowd_(crowd) {
         Winnower winnow(winnowing);
-        chosen_.reserve(2 * corpus.units.size() / (winnowing.window + 1));  // as many as chance chooses
+        chosen_.reserve(corpus.units.size() / (winnowing.window / 2 + 1));  // as many as chance chooses
         for (std::size_t i = 0; i < corpus.size(); ++i)
             winnow(corpus[i], [&](std::uint64_t hash, std::size_t place) {
                 chosen_.push_back({hash, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(place)});

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -10,11 +10,14 @@ from nearly.textbook.normalisation import SCRIPTS_WITHOUT_SPACES
 from nearly.textbook.paper import WHITE_SPACE
 
 __all__ = [
+    "crowd_places",
+    "crowded_grams",
     "maximal_runs",
     "near_runs",
     "places_of_units",
     "rare_meetings",
     "repeated_pieces",
+    "sentence_beginnings",
     "shared_part",
     "winnowed",
 ]
@@ -151,3 +154,76 @@ def _continues(first: str, following: str, *, words: bool) -> bool:
     if words:
         return first != "alone" and following == "word"
     return first == following == "space"
+
+
+def sentence_beginnings(text: str) -> Iterator[bool]:
+    """Whether a sentence begins with each word.
+
+    The first word begins one. So does a word with a line end or an ideographic full stop before
+    it; and one with a full stop, an exclamation or question mark and then white space before it.
+    """
+    reached = None
+    for start, end in places_of_units(text, words=True):
+        yield reached is None or _ends_sentence(text[reached:start])
+        reached = end
+
+
+def _ends_sentence(between: str) -> bool:
+    if any(c in "\n\u2029\u3002\uff01\uff1f" for c in between):
+        return True
+    sign = next((i for i, c in enumerate(between) if c in ".!?\u2026"), len(between))
+    return any(c in WHITE_SPACE for c in between[sign:])
+
+
+def crowded_grams(
+    chosen: Sequence[Sequence[tuple[int, int]]], most: int, compares: Callable[[int, int], bool]
+) -> list[tuple[int, int, int, bool]]:
+    """Hash, document and place of the k-grams of more than `most` places, of which two documents
+    that are compared have one; and whether the one chosen before it in the document is such a one.
+
+    `chosen` has the hash and the place of the k-grams of each document.
+    """
+    places = [(hash_, i) for i, grams in enumerate(chosen) for hash_, _ in grams]
+    counts = Counter(hash_ for hash_, _ in places)
+    owners: dict[int, set[int]] = {hash_: set() for hash_ in counts}
+    for hash_, document in places:
+        owners[hash_].add(document)
+    crowded = {
+        hash_
+        for hash_, count in counts.items()
+        if count > most and any(compares(a, b) for a, b in combinations(sorted(owners[hash_]), 2))
+    }
+    return [
+        (hash_, i, place, n > 0 and grams[n - 1][0] in crowded)
+        for i, grams in enumerate(chosen)
+        for n, (hash_, place) in enumerate(grams)
+        if hash_ in crowded
+    ]
+
+
+def crowd_places(
+    hashes: Sequence[int], places: Sequence[int], follows: Sequence[bool], window: int
+) -> list[tuple[int, int, int]]:
+    """Passages that crowded k-grams make up: the passage, its first and its last k-gram.
+
+    K-grams belong together that stand next to each other at least half as often as the more
+    frequent one of them stands anywhere. A passage has the rank of the least hash of its k-grams.
+    Where another one follows before a window is full, they are one place of the first.
+    """
+    counts = Counter(hashes)
+    together = Counter((hashes[i - 1], hashes[i]) for i in range(len(hashes)) if follows[i])
+    least = {hash_: hash_ for hash_ in counts}
+    for _ in counts:
+        for pair, seen in together.items():
+            if 2 * seen >= max(counts[hash_] for hash_ in pair):
+                least.update(dict.fromkeys(pair, min(least[hash_] for hash_ in pair)))
+    ranks = {hash_: rank for rank, hash_ in enumerate(sorted(counts))}
+    found: list[tuple[int, int, int]] = []
+    for i, hash_ in enumerate(hashes):
+        passage, first = ranks[least[hash_]], i
+        if follows[i] and (
+            found[-1][0] == passage or places[i - 1] - places[found[-1][1]] + 1 < window
+        ):
+            passage, first, _ = found.pop()
+        found.append((passage, first, i))
+    return found
