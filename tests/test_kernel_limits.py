@@ -159,3 +159,22 @@ def test_a_run_without_memory_ends_with_one_line(kilobytes: int, tmp_path: Path)
     assert run.returncode == 71, run.stderr
     assert run.stderr.startswith("nearly: out of memory; hold less with --memory")
     assert len(run.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("kilobytes", [300_000, 380_000, 420_000, 460_000])
+def test_a_table_without_memory_is_an_error_too(kilobytes: int, tmp_path: Path) -> None:
+    source = tmp_path / "table.jsonl"
+    source.write_text("".join(f'{{"id": {i}, "text": "text {i}"}}\n' for i in range(1_000)))
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (kilobytes * 1024, kilobytes * 1024))
+
+    run = subprocess.run(
+        [sys.executable, "-m", "nearly", "find", source, "-o", tmp_path / "pairs.csv"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=limit,
+    )
+    assert run.returncode in (0, 3, 71), run.stderr
+    assert "Traceback" not in run.stderr

@@ -5,9 +5,11 @@ import resource
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 __all__ = [
     "available_memory",
+    "database_threads",
     "give_back",
     "give_back_at_once",
     "own_threads_only",
@@ -37,9 +39,17 @@ def spare_address_space() -> None:
     algebra some 64 MB for each thread: all of it counts against such a limit. Without a limit they
     are faster so, and stay. The earlier this is called, the better: what is reserved is reserved.
     """
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if soft != resource.RLIM_INFINITY:
+    if _is_address_space_limited():
         _be_frugal()
+
+
+def database_threads() -> dict[str, Any]:
+    """Settings of DuckDB for a limited address space: it crashes where a thread cannot start."""
+    return {"threads": 1, "async_threads": 0} if _is_address_space_limited() else {}
+
+
+def _is_address_space_limited() -> bool:
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 def give_back_at_once() -> None:

@@ -12,6 +12,7 @@ from typing import BinaryIO, Self
 import pyarrow as pa
 
 from nearly.arrays import spans
+from nearly.limits import database_threads
 from nearly.sinks.row_group import WriteGroup
 
 __all__ = ["delimited", "json_array", "json_lines"]
@@ -61,7 +62,7 @@ class _Lines:
         import duckdb  # where other formats are written, nobody waits for it
 
         self._expression = expression
-        self._connection = duckdb.connect()
+        self._connection = duckdb.connect(config=database_threads())
         # Escaping can take a group of texts beyond the 2 GB of small buffers.
         self._connection.execute("SET arrow_large_buffer_size = true")
         # Times are in UTC wherever this runs; without the ICU extension they always are.

@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from nearly.limits import available_memory
+from nearly.limits import available_memory, database_threads
 
 __all__ = ["Database"]
 
@@ -47,7 +47,8 @@ class Database:
     def reading_connection(self) -> duckdb.DuckDBPyConnection:
         """For what strangers wrote: its own database is read-only, its settings are locked."""
         path = os.path.join(tempfile.mkdtemp(dir=self.folder), "empty.duckdb")
-        duckdb.connect(path).close()  # only a database that exists can be opened read-only
+        # Only a database that exists can be opened read-only.
+        duckdb.connect(path, config=database_threads()).close()
         locked = {
             "allow_community_extensions": False,
             "allow_persistent_secrets": False,
@@ -67,7 +68,7 @@ class Database:
         }
         if self._threads is not None:
             config["threads"] = self._threads
-        return config
+        return config | database_threads()
 
     def plain_path(self, path: str) -> str:
         """A path that DuckDB takes literally: no wildcards, no bytes that are not UTF-8."""
