@@ -290,6 +290,18 @@ def test_a_sparse_matrix_is_filled() -> None:
         nearly.find(wide)
 
 
+def test_an_empty_list_does_not_say_how_long_vectors_are(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.jsonl"
+    path.write_text('{"v": []}\n{"v": [1, 2]}\n{"v": [1, 2.1]}\n{"v": [1]}\n{"v": null}\n')
+    found = nearly.find(path, vector="v", threshold=0.99)
+    assert as_dict(found).keys() == {(1, 2)}
+    assert found.skipped.column("reason").to_pylist() == [
+        "0 numbers, and other vectors have 2",
+        "1 numbers, and other vectors have 2",
+        "null vector, or not valid JSON",
+    ]
+
+
 def test_what_is_no_vector_is_skipped_with_the_reason() -> None:
     rows = [
         [1.0, 2.0], [1.0, 2.1], None, [1.0], [float("nan"), 1.0], [1.0, float("inf")], [1.0, None],

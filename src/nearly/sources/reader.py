@@ -325,9 +325,12 @@ class Reading:
         why = piece.part.why_null(piece.first_in_part + i)
         if self.choice.items is not None:
             return why.replace("null text", "null items")
-        if self.choice.shape is None or is_embedded or why != "null text":
+        if self.choice.shape is None or is_embedded:
             return why
-        return vector.why_none(piece.batch.column(self.choice.vector)[i].as_py(), self.choice.shape)
+        value = piece.batch.column(self.choice.vector)[i].as_py()
+        if value is None and why != "null text":
+            return why.replace("null text", "null vector")
+        return vector.why_none(value, self.choice.shape)
 
     def _located(self, part: Part, record: str) -> str:
         return f"{part.name}: {record}" if self.several else record

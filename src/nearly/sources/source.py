@@ -176,11 +176,11 @@ class Source:
         return self._reading.choice.shape
 
     def _with_length(self, choice: Choice) -> Choice:
-        """All vectors are as long as the first one, where their type does not say how long."""
+        """All vectors are as long as the first that is not empty, where their type does not say."""
         if choice.shape is None or choice.shape.length is not None:
             return choice
         firsts = (value for part in self._parts for value in part.some_values(str(choice.vector)))
-        first: Any = next((value for value in firsts if value is not None), [])
+        first: Any = next((value for value in firsts if value), [])
         return replace(choice, shape=choice.shape.known(first))
 
     def shown(self, skipped: Skipped) -> Iterator[pa.RecordBatch]:

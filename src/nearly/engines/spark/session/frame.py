@@ -5,7 +5,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import size
 from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import ArrayType
 
 from nearly.engines.spark.session.failure import translated
 
@@ -32,11 +34,16 @@ def arrow_schema(frame: DataFrame) -> pa.Schema:
 
 
 def first_value(frame: DataFrame, column: str) -> Any:
-    """Some value of a column that is not null; None where there is none, or no such column."""
+    """Some value of a column that is not null and no empty list; None where there is none, or no
+    such column."""
     if column not in frame.columns:
         return None
+    values = frame[f"`{column}`"]
     with translated():
-        found = frame.select(frame[f"`{column}`"]).dropna().head(1)
+        filled = frame.select(values).dropna()
+        if isinstance(frame.schema[column].dataType, ArrayType):
+            filled = filled.where(size(values) > 0)
+        found = filled.head(1)
     return found[0][0] if found else None
 
 
