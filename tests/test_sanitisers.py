@@ -79,4 +79,4 @@ def test_kernels_are_total_on_arbitrary_bytes(programs: dict[str, Path]) -> None
 def test_kernels_are_total_on_other_bytes_each_time(programs: dict[str, Path]) -> None:
     seed = random.randrange(2**32)
     print(f"seed {seed}")  # shown where the test fails
-    assert output(programs["sanitised"], seed, 250)
+    assert output(programs["sanitised"], seed, 100)
