@@ -32,10 +32,10 @@ def contenders(numbers: Any, texts: Any) -> dict[str, Callable[[], Any]]:
     plain_numbers, plain_texts = numbers.tolist(), texts.to_pylist()
     words = np.zeros(full.bits // 64, np.uint64)
     touch = ctypes.CDLL(str(harness.compiled("touching.cpp", shared=True))).touch
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (words, numbers)]
 
-    def limit() -> None:
-        touch(pointers[0], ctypes.c_uint64(full.bits // 512), pointers[1], ctypes.c_size_t(n))
+    def limit() -> None:  # the arrays are held by what is called: a pointer alone would not
+        blocks, given = (ctypes.c_void_p(array.ctypes.data) for array in (words, numbers))
+        touch(blocks, ctypes.c_uint64(full.bits // 512), given, ctypes.c_size_t(n))
 
     def one_by_one() -> None:
         peer = rbloom.Bloom(n, ERROR)
