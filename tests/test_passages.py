@@ -452,7 +452,9 @@ def test_the_answer_does_not_depend_on_threads(threads: int) -> None:
         ({"least": 3}, "fewer than 4 words"),
         ({"least": 19, "unit": "char"}, "fewer than 20 chars"),
         ({"common": 0}, "percentage"),
-        ({"crowd": 1}, "at least 2"),
+        ({"crowd": 1}, "from 2 to"),
+        ({"crowd": 2**64}, "from 2 to"),
+        ({"least": 2**64}, "from 4 to"),
         ({"engine": "spark", "checkpoint": "here"}, "leave it out"),
     ],
 )

@@ -324,6 +324,8 @@ class ExplainSettings:
 #: The shortest passage that says anything, and the usual one, by unit.
 SHORTEST_PASSAGE: Final = {"word": 4, "char": 20}
 USUAL_PASSAGE: Final = {"word": 12, "char": 60}
+#: No text has so many units, and kernels count no further.
+MOST_UNITS: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -352,18 +354,22 @@ class PassageSettings:
     def __post_init__(self) -> None:
         check_choices(self)
         shortest = SHORTEST_PASSAGE[self.unit]
-        if self.least is not None and not (_is_whole(self.least) and self.least >= shortest):
+        if self.least is not None and not (
+            _is_whole(self.least) and shortest <= self.least <= MOST_UNITS
+        ):
             raise SettingsError(
                 f"least is {self.least!r}; runs of fewer than {shortest} {self.unit}s stand "
-                f"everywhere: give a whole number from {shortest} on, for example "
+                f"everywhere: give a whole number from {shortest} to {MOST_UNITS:,}, for example "
                 f"{USUAL_PASSAGE[self.unit]}"
             )
         if self.common is not None and not (_is_number(self.common) and 0 < self.common <= 100):
             raise SettingsError(
                 f"common is {self.common!r}; give a percentage above 0 and at most 100, such as 20"
             )
-        if not (_is_whole(self.crowd) and self.crowd >= 2):
-            raise SettingsError(f"crowd is {self.crowd!r}; give a whole number of at least 2")
+        if not (_is_whole(self.crowd) and 2 <= self.crowd <= MOST_UNITS):
+            raise SettingsError(
+                f"crowd is {self.crowd!r}; give a whole number from 2 to {MOST_UNITS:,}"
+            )
 
     @property
     def shortest(self) -> int:
@@ -392,10 +398,10 @@ class CutSettings:
 
     def __post_init__(self) -> None:
         check_choices(self)
-        if not (_is_whole(self.least) and self.least >= 1):
+        if not (_is_whole(self.least) and 1 <= self.least <= MOST_UNITS):
             raise SettingsError(
-                f"least is {self.least!r}; give a whole number of words, at least 1, for example "
-                f"{USUAL_PASSAGE['word']}"
+                f"least is {self.least!r}; give a whole number of words, from 1 to "
+                f"{MOST_UNITS:,}, for example {USUAL_PASSAGE['word']}"
             )
 
     @property

@@ -169,6 +169,15 @@ nearly passages table.csv --ignore docs/a.txt --pairs docs/a.txt --force
 nearly passages table.csv -o p.csv --documents ./p.csv
 nearly passages table.csv --least 0
 nearly passages table.csv --crowd -1
+nearly passages table.csv --crowd 99999999999999999999
+nearly passages table.csv --least 99999999999999999999
+nearly passages pipe
+nearly dedup table.csv --passages --least 99999999999999999999 -o clean.csv
+nearly find table.csv --against pipe
+nearly find table.csv --weights pipe
+nearly find table.csv --weights /dev/zero
+nearly find table.csv --vector text
+nearly find table.csv --items text
 nearly passages table.csv --ignore /dev/zero
 nearly passages table.csv --temporary /proc
 nearly passages table.csv --threads 1000000000
@@ -187,6 +196,8 @@ nearly report docs -o report.html
 nearly report table.csv -o report.html
 nearly serve nowhere
 nearly serve docs --port 99999999
+nearly serve pipe
+nearly serve /dev/null
 nearly index
 nearly index create
 nearly index create docs table.csv
@@ -196,6 +207,12 @@ nearly index add nowhere table.csv
 nearly index add docs table.csv
 nearly index check docs
 nearly index remove nowhere 1
+nearly index check pipe
+nearly index add docs pipe
+nearly index create pipe table.csv
+nearly index create seen /dev/zero
+nearly index snapshot docs seen
+nearly index restore docs seen
 nearly query
 nearly query nowhere docs/a.txt
 nearly query docs docs/a.txt

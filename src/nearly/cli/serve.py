@@ -14,7 +14,7 @@ from nearly.cli import option as shared
 from nearly.cli.message import say
 from nearly.cli.section import Command, Whole, option
 from nearly.cli.serve_index import check_token, serve_index
-from nearly.errors import EngineError, MissingError, SettingsError
+from nearly.errors import EngineError, MissingError, SettingsError, UnreadableError
 from nearly.remnant import on_abandon
 
 if TYPE_CHECKING:
@@ -166,6 +166,8 @@ def _sorted(given: tuple[Path, ...]) -> tuple[dict[str, Path], list[Path]]:
     for path in given:
         if not path.exists():
             raise MissingError(f"there is no file or folder {str(path)!r}; check the path")
+        if not (path.is_file() or path.is_dir()):
+            raise UnreadableError(f"{str(path)!r} is no file and no folder; give one of these")
         name = os.path.basename(os.path.abspath(path))
         if name in places:
             raise SettingsError(
