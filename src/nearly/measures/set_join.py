@@ -38,7 +38,7 @@ FEWEST_CELL_BITS, MOST_CELL_BITS = 16, 24
 NEAR_CELL_BITS = 18  # cells that stay in a cache, where more of them cost nothing
 #: Blocks that are indexed together; one more is looked up in their index at a time.
 INDEXED = 4
-LONGER = 5  # by how much the prefix of a document exceeds its share: see `EXTRA` in join.hpp
+LONGER = 5  # by how much the prefix of a document exceeds its share: see `EXTRA` in join_sets.hpp
 SAMPLED = 256  # one hash in so many tells how many differ
 #: Fewer cells mean more wasted candidates, more cells more cache misses.
 SHINGLES_PER_CELL, SHINGLES_PER_NEAR_CELL = 16, 4

@@ -214,7 +214,7 @@ def _is_cheaper(documents: int, text: int, meetings: int, rehearsal: Rehearsal) 
 
 
 def _is_cheaper_than_hubs(documents: int, text: int, meetings: int, rehearsal: Rehearsal) -> bool:
-    """Hubs keep meetings few, but what meets them may have to be verified in vain."""
+    """Hubs keep meetings few, but what meets them may have to be verified for nothing."""
     if text > MOST_WITHOUT_HUBS:
         return False
     candidates = meetings * rehearsal.candidates / max(1, rehearsal.met)
