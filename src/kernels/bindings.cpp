@@ -163,6 +163,22 @@ static auto gathering_of_band(const Column<std::uint32_t> &keys, const Column<st
     return std::tuple(give(std::move(found.pairs)), found.meetings, found.largest);
 }
 
+static auto agreeing_pairs(const Column<std::uint64_t> &pairs, const Column<std::uint32_t> &firsts,
+                           const Column<std::uint32_t> &seconds, const Matrix<std::uint64_t> &sketches, unsigned bits,
+                           std::uint32_t most_different) {
+    if (pairs.size() != firsts.size() || pairs.size() != seconds.size())
+        throw std::invalid_argument("each pair needs two sketches");
+    if (bits != 1 && bits != 2) throw std::invalid_argument("a sketch has 1 or 2 bits per position");
+    for (const auto &places : {firsts, seconds}) check_below(span_of(places), sketches.shape(0));
+    std::vector<std::uint64_t> found;
+    {
+        Release release;
+        found = agreeing(span_of(pairs), span_of(firsts), span_of(seconds),
+                         {span_of(sketches), sketches.shape(1), bits}, most_different);
+    }
+    return give(std::move(found));
+}
+
 static auto crowd_of_band(const Column<std::uint32_t> &keys, std::size_t hubs) {
     Crowd crowd;
     {
@@ -352,6 +368,8 @@ NB_MODULE(_kernels, m) {
           "most_different"_a, "hubs"_a, "low"_a = 0, "high"_a = 1ull << 32);
     m.def("gather_band", &nearly::gathering_of_band, "keys"_a, "documents"_a, "sketches"_a, "bits"_a,
           "most_different"_a, "hubs"_a, "most_meetings"_a);
+    m.def("agreeing", &nearly::agreeing_pairs, "pairs"_a, "firsts"_a, "seconds"_a, "sketches"_a, "bits"_a,
+          "most_different"_a);
     m.def("crowd", &nearly::crowd_of_band, "keys"_a, "hubs"_a);
     m.def("shared_keys", &nearly::places_of_shared_keys, "keys"_a);
     m.def("route_keys", &nearly::routes_of_keys, "rows"_a, "keys"_a, "is_chosen"_a, "partitions"_a);

@@ -195,6 +195,19 @@ inline Gathering gather_band(std::span<const std::uint32_t> keys, std::span<cons
     return gathering;
 }
 
+// Those pairs whose sketches agree enough; `firsts` and `seconds` are the places of their sketches.
+NEARLY_CLONES inline std::vector<std::uint64_t> agreeing(std::span<const std::uint64_t> pairs,
+                                                         std::span<const std::uint32_t> firsts,
+                                                         std::span<const std::uint32_t> seconds,
+                                                         const Sketches &sketches, std::uint32_t most_different) {
+    std::vector<std::uint64_t> found;
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+        if (different_positions(sketches[firsts[i]], sketches[seconds[i]], sketches.width, sketches.bits) <=
+            most_different)
+            found.push_back(pairs[i]);
+    return found;
+}
+
 // Those pairs that lie in [low, high), sorted, each once. Documents have fewer than 32 bits: packed
 // closely, two of them need fewer passes.
 inline std::vector<std::uint64_t> sorted_unique(std::span<const std::uint64_t> pairs, std::uint64_t low,

@@ -131,6 +131,9 @@ def gather_band(
     hubs: int,
     most_meetings: int,
 ) -> tuple[U64, int, int]: ...
+def agreeing(
+    pairs: U64, firsts: U32, seconds: U32, sketches: U64, bits: int, most_different: int
+) -> U64: ...
 def crowd(keys: U32, hubs: int) -> tuple[U32, int]: ...
 def sided_candidates(
     keys: U32,

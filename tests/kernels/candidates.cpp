@@ -67,6 +67,15 @@ std::uint64_t exercise_candidates(const Texts &texts, Shingling shingling) {
         digest += route_keys(documents, all_keys, is_chosen, bands, partitions).keys.size();
     pairs = sorted_unique(pairs, 0, NONE);
 
+    std::vector<std::uint32_t> firsts, seconds;
+    for (const std::uint64_t pair : pairs) {
+        firsts.push_back(static_cast<std::uint32_t>(pair >> 32));
+        seconds.push_back(static_cast<std::uint32_t>(pair));
+    }
+    const Sketches all_sketches{words, sketch_words(positions)};
+    require(agreeing(pairs, firsts, seconds, all_sketches, 6) == pairs, "candidates do not agree");
+    digest += agreeing(pairs, seconds, firsts, all_sketches, 1).size();
+
     const Sets sets = sets_of(texts, shingling);
     digest += order_pairs(pairs, count);
     std::vector<std::uint32_t> as, bs;

@@ -218,6 +218,11 @@ class RowStore:
         self._rows = self._rows[:0].copy()
 
     @property
+    def bytes_of_row(self) -> int:
+        """Bytes of a document's row."""
+        return int(self._rows.itemsize * self._rows.shape[1])
+
+    @property
     def is_in_memory(self) -> bool:
         """Whether nothing has been spilled."""
         return self._file is None

@@ -9,7 +9,7 @@ from nearly.measures.number import Documents
 from nearly.measures.pair import Packed
 from nearly.tuning.banding import Banding
 
-__all__ = ["EVERYONE", "HUBS", "Span", "candidates", "crowd", "gathered", "unique"]
+__all__ = ["EVERYONE", "HUBS", "Span", "agreeing", "candidates", "crowd", "gathered", "unique"]
 
 #: Documents from one number up to another, which is not among them.
 Span = tuple[int, int]
@@ -60,6 +60,19 @@ def gathered(
     return _kernels.gather_band(
         keys, documents, sketches, bits, most_different, hubs, most_meetings
     )
+
+
+def agreeing(
+    pairs: Packed,
+    firsts: Documents,
+    seconds: Documents,
+    sketches: npt.NDArray[np.uint64],
+    banding: Banding,
+) -> Packed:
+    """Packed pairs that agree enough; their sketches stand in places `firsts` and `seconds`."""
+    most_different = banding.sketched - banding.agreement
+    bits = banding.hashing.bits
+    return _kernels.agreeing(pairs, firsts, seconds, sketches, bits, most_different)
 
 
 def crowd(

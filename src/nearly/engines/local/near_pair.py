@@ -23,7 +23,15 @@ from nearly.measures.number import Documents, different
 from nearly.measures.pair import Block, Packed, Pairs, join_pairs, split_pairs
 from nearly.measures.work import Workers
 from nearly.stages.audit import draw
-from nearly.stages.candidate import EVERYONE, Span, candidates, crowd, gathered, unique
+from nearly.stages.candidate import (
+    EVERYONE,
+    Span,
+    agreeing,
+    candidates,
+    crowd,
+    gathered,
+    unique,
+)
 from nearly.stages.join import join_sides
 from nearly.stages.rehearsal import rehearse
 from nearly.stages.search import map_blocks
@@ -44,6 +52,8 @@ MOST_MEETINGS, MEETINGS_PER_DOCUMENT = 2**24, 16
 BYTES_OF_CANDIDATE = 8  # all meetings may become candidates
 #: Blocks that fit in a step's room: some of them are indexed, one is looked up, and one is made.
 BLOCKS_IN_ROOM = 3
+BYTES_OF_PAIR_LOOKED_UP = 32  # itself, its documents, and their places
+BYTES_OF_BAND = 32  # of a document: its key in a band, sorted, and the pairs it is in
 BYTES_OF_DRAWN = 32  # of a key that was drawn: itself, and an entry of the index, sorted
 
 
@@ -90,12 +100,14 @@ def _meet_at_once(
 
     None where they have to be counted before they are compared: more meet than can be held at
     once, or so many that the method has to be chosen again; or there is a border.
+    Sketches on disk are read when it is known who met in any band: once, and not for each band.
     """
     documents = corpus.representatives
-    if not corpus.is_in_memory or corpus.sides is not None:
+    if corpus.sides is not None:
         return None
     most = min(at_once, usual_meetings(len(documents), hubs)) // banding.bands
-    sketches = corpus.sketches.all()
+    nothing = np.empty((len(corpus), 0), np.uint64)  # whoever meets agrees
+    sketches = corpus.sketches.all() if corpus.is_in_memory else nothing
     crowded = Event()
 
     def of_band(band: int) -> tuple[Packed, int, int]:
@@ -107,7 +119,7 @@ def _meet_at_once(
     shop.progress.stage("candidates", banding.bands)
     store = CandidateStore(partial(_unique, shop), shop.budget, shop.folder)
     meetings = largest = 0
-    for pairs, met, most_together in shop.map(of_band, range(banding.bands)):
+    for pairs, met, most_together in shop.map(of_band, range(banding.bands), _width(shop, corpus)):
         if met > most:
             crowded.set()
         store.add(pairs, MOST_PENDING)
@@ -115,7 +127,23 @@ def _meet_at_once(
         shop.progress.advance()
         meetings += met
         largest = max(largest, most_together)
-    return None if crowded.is_set() else (store.packed(), meetings, largest)
+    if crowded.is_set():
+        return None
+    packed = store.packed()
+    found = packed if corpus.is_in_memory else _agreeing(shop, corpus, banding, packed)
+    return found, meetings, largest
+
+
+def _agreeing(shop: Workshop, corpus: LocalCorpus, banding: Banding, pairs: Packed) -> Packed:
+    """Those pairs whose sketches, which lie on disk, agree enough: as many at a time as fit."""
+    at_once = max(1, shop.room // (2 * corpus.sketches.bytes_of_row + BYTES_OF_PAIR_LOOKED_UP))
+    found = [np.empty(0, np.uint64)]
+    for start in range(0, len(pairs), at_once):
+        part = pairs[start : start + at_once]
+        known, (firsts, seconds) = different(*split_pairs(part))
+        found.append(agreeing(part, firsts, seconds, corpus.sketches.take(known), banding))
+        shop.budget.check()
+    return np.concatenate(found)
 
 
 def _crowd(
@@ -137,7 +165,7 @@ def _crowd(
         return crowd(keys, hubs=hubs, cuts=cuts)
 
     followers, largest = np.zeros(len(documents), np.int64), 0
-    for of_each, most in shop.map(of_band, range(banding.bands), _width(corpus)):
+    for of_each, most in shop.map(of_band, range(banding.bands), _width(shop, corpus)):
         followers += of_each
         largest = max(largest, most)
         shop.progress.advance()
@@ -248,7 +276,7 @@ def met_candidates(
 
     store = CandidateStore(partial(_unique, shop), shop.budget, shop.folder)
     meetings = 0
-    for pairs, met in shop.map(of_band, range(banding.bands), _width(corpus)):
+    for pairs, met in shop.map(of_band, range(banding.bands), _width(shop, corpus)):
         meetings += met
         store.add(pairs, MOST_PENDING)
         shop.budget.check()
@@ -314,9 +342,11 @@ def _cut(
     return np.split(documents, np.flatnonzero(np.diff(sizes * count // (total + 1))) + 1)
 
 
-def _width(corpus: LocalCorpus) -> int | None:
-    """Bands that are looked at together: what is read from disk for one should fit."""
-    return None if corpus.is_in_memory else 1
+def _width(shop: Workshop, corpus: LocalCorpus) -> int | None:
+    """Bands that are looked at together: what is read from disk for them should fit."""
+    if corpus.is_in_memory:
+        return None
+    return max(1, min(2 * shop.threads, shop.room // (BYTES_OF_BAND * max(1, len(corpus)))))
 
 
 def _spans(documents: Documents, followers: npt.NDArray[np.int64], at_once: int) -> list[Span]:
