@@ -518,6 +518,36 @@ def test_one_call_answers_as_many_steps_do(
                 assert (found.compared, found.left_out) == (slowly.compared, slowly.left_out)
 
 
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(odd_texts().filter(lambda text: "\udc80" not in text), max_size=30),
+    st.lists(odd_texts().filter(lambda text: "\udc80" not in text), min_size=1, max_size=6),
+    st.sampled_from([{}, {"unit": "word", "k": 2}, {"measure": "containment"}]),
+    st.integers(1, 20),
+)
+def test_one_document_is_reported_as_one_of_many_is(
+    held: list[str], new: list[str], how: dict[str, Any], most: int
+) -> None:
+    """With one call of a kernel, and in the steps that many documents take."""
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory(dir=MEMORY) as folder:
+        patch.setattr(search, "MOST_MEMBERS", most)
+        patch.setattr(addition, "MOST_MEMBERS", most)
+        reported = []
+        for is_plain in (True, False):
+            if not is_plain:
+                patch.setattr(addition, "first_near_plainly", lambda *_: None)
+            place = Path(folder) / f"{is_plain}"
+            with nearly.Index.create(place, **(SURE | {"threshold": 0.5} | how)) as index:
+                index.add({f"d{i}": text for i, text in enumerate(held)})
+                index.add({"x": "red"})
+                index.remove([f"d{i}" for i in range(0, len(held), 5)])
+                if len(held) % 2:
+                    index.compact()
+                added = [index.add({f"n{i}": text}) for i, text in enumerate(new)]
+                reported.append([(one.seen.to_pydict(), one.copies, one.left_out) for one in added])
+        assert reported[0] == reported[1]
+
+
 def test_plain_questions_are_answered_in_one_call(tmp_path: Path) -> None:
     texts = near_copies(60)
     with nearly.Index.create(tmp_path / "index", texts, threshold=0.6, k=5, seed=SEED) as index:

@@ -208,6 +208,19 @@ struct NearDocument {
     }
 };
 
+// The document that came first of those that have a content.
+inline std::optional<NearDocument> first_document_of(std::span<const Shown> shown, const Content &digest,
+                                                     double nearness) {
+    std::optional<NearDocument> first;
+    for (std::uint32_t i = 0; i < shown.size(); ++i) {
+        const Owners owners = shown[i].segment->owners({&digest, 1}, shown[i].dead_documents);
+        for (std::size_t j = 0; j < owners.documents.size(); ++j)
+            if (!first || owners.numbers[j] < first->number)
+                first = {nearness, owners.numbers[j], i, owners.documents[j]};
+    }
+    return first;
+}
+
 // The documents that have contents which are near enough.
 inline std::vector<NearDocument> documents_of(std::span<const Shown> shown, std::span<const NearContent> contents,
                                               bool is_ahead) {

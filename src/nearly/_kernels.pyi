@@ -504,3 +504,6 @@ class TextAsker:
     def ask(
         self, segments: ShownSegments, text: str, read: Callable[[int, int], Bytes]
     ) -> tuple[list[tuple[int | str, float]], int] | None: ...
+    def first_near(
+        self, segments: ShownSegments, text: str, read: Callable[[int, int], Bytes]
+    ) -> tuple[list[tuple[int, int | str, float]], bool] | None: ...

@@ -15,6 +15,7 @@ from nearly.index.catalogue import CONTENT, DOCUMENT, Commit, GoneRow, State
 from nearly.index.draft import Draft, Rows, draft_of
 from nearly.index.live import Live, known
 from nearly.index.pending import pending_rows, rows_of_pending
+from nearly.index.plain_question import first_near_plainly
 from nearly.index.search import (
     MOST_MEMBERS,
     NOBODY,
@@ -79,7 +80,7 @@ class Addition:
         """The next documents; the last of few stay in the catalogue."""
         rows = self._with_new_ids(rows)
         self._count(rows)
-        if self.is_reporting and len(rows):
+        if self.is_reporting and len(rows) and not self._report_plainly(rows):
             self._report(rows)
         gone = set(self.change.old_pending)
         pending = [row for number, row in self.state.pending.items() if number not in gone]
@@ -199,6 +200,21 @@ class Addition:
         if len(fresh):
             self._report_old(rows, fresh)
             self._report_new(rows, fresh)
+
+    def _report_plainly(self, rows: Rows) -> bool:
+        """The same of a single document, where one call of a kernel can tell."""
+        if len(rows) > 1:
+            return False
+        found = first_near_plainly(self.asking, self.lives, rows.contents[0].as_py())
+        if found is None:
+            return False
+        near, is_copy = found
+        self.copies += is_copy
+        if near:
+            numbers, ids, nearness = (list(column) for column in zip(*near, strict=True))
+            earlier = Owners(np.array(numbers, np.uint64), ids)
+            self._see(rows, np.zeros(len(near), np.intp), earlier, np.array(nearness))
+        return True
 
     def _report_old(self, rows: Rows, fresh: npt.NDArray[np.uint32]) -> None:
         """What was there that is near to these rows."""

@@ -5,12 +5,15 @@ which no bucket of it is crowded. Others are answered in more steps, by `search`
 meets a damaged page: there it is known which segment has it.
 """
 
-from nearly import _kernels
-from nearly.index.answer import Answer
-from nearly.index.search import Asking
-from nearly.index.view import SegmentView, View
+from collections.abc import Sequence
 
-__all__ = ["ask_plainly"]
+from nearly import _kernels
+from nearly.index.answer import Answer, Id
+from nearly.index.live import Live
+from nearly.index.search import Asking
+from nearly.index.view import SegmentView, View, shown_to_kernel, text_reader
+
+__all__ = ["ask_plainly", "first_near_plainly"]
 
 
 def ask_plainly(asking: Asking, view: View, text: object, k: int | None) -> Answer | None:
@@ -19,7 +22,23 @@ def ask_plainly(asking: Asking, view: View, text: object, k: int | None) -> Answ
     if asker is None or not isinstance(view, SegmentView) or not isinstance(text, str):
         return None
     try:
-        answered = asker.ask(view.shown, text, view.text_at)
+        answered = asker.ask(view.shown, text, text_reader(view.lives))
     except _kernels.DamagedError:
         return None
     return None if answered is None else Answer(answered[0][:k], compared=answered[1])
+
+
+def first_near_plainly(
+    asking: Asking, lives: Sequence[Live], text: object
+) -> tuple[list[tuple[int, Id, float]], bool] | None:
+    """What a new document is reported with: numbers, ids, nearness; and whether it is a copy.
+
+    Of each content the first document; of a copy nothing else. None where that takes more steps.
+    """
+    asker = asking.asker
+    if asker is None or not isinstance(text, str):
+        return None
+    try:
+        return asker.first_near(shown_to_kernel(lives), text, text_reader(lives))
+    except _kernels.DamagedError:
+        return None
