@@ -129,6 +129,35 @@ def bare_commits(folder: Path) -> dict[str, float]:
     return dict(zip(("p50", "p99"), np.percentile(taken, [50, 99]).tolist(), strict=True))
 
 
+def crowds(texts: list[str], folder: Path) -> dict[str, dict[str, float]]:
+    """Questions to a family of texts that share buckets, of a hundred members and of ten thousand.
+
+    The members are texts of 25 words of which one differs, and lie among 50,000 tweets.
+    """
+    words = np.array(" ".join(texts[:5_000]).split(" "), object)
+    measured = {}
+    for members in (100, 10_000):
+        draw = np.random.default_rng(3)
+        family = np.tile(draw.choice(words, 25), (members + 50, 1))
+        places = draw.integers(0, 25, len(family))
+        family[np.arange(len(family)), places] = draw.choice(words, len(family))
+        held, asked = np.split(np.array([" ".join(row) for row in family], object), [members])
+        together = [*texts[:50_000], *held.tolist()]
+        order = draw.permutation(len(together)).tolist()
+        place = folder / f"crowd-{members}"
+        with nearly.Index.create(
+            place, {f"c{i}": together[i] for i in order}, threshold=THRESHOLD, k=5, seed=3
+        ) as index:
+            answers = [index.query(text) for text in asked.tolist()]
+            measured[f"crowd of {members:,}"] = {
+                **latencies(index.query, asked.tolist() * 20),
+                "answers": float(np.mean([len(answer) for answer in answers])),
+                "compared": float(np.mean([answer.compared for answer in answers])),
+                "left_out": float(np.mean([answer.left_out for answer in answers])),
+            }
+    return measured
+
+
 def ours(table: pa.Table, asked: list[str], folder: Path) -> dict[str, Any]:
     nearly.find(table.slice(0, 1000), threshold=THRESHOLD, id="id", text="text")  # imports
     found, _ = harness.timed(
@@ -299,10 +328,12 @@ def main() -> None:
         place = Path(folder)
         measured = ours(table, questions(texts, given.questions), place)
         some = texts[: given.peers]
+        measured |= crowds(texts, place)
         peers = beside(some, questions(some, 500), place) if given.peers else {}
     flat = {k: v for k, v in measured.items() if not isinstance(v, dict)}
-    for name in ("query", "room", "add_one_ms", "bare_commit_ms"):
-        flat |= {f"{name} {key}": value for key, value in measured[name].items()}
+    for name, found in measured.items():
+        if isinstance(found, dict):
+            flat |= {f"{name} {key}": value for key, value in found.items()}
     harness.show(["what", "measured"], flat.items())
     contenders = [name for name, found in peers.items() if isinstance(found, dict)]
     columns = ["load_s", "p50_ms", "p99_ms", "recall", "precision"]

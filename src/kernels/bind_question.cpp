@@ -95,9 +95,8 @@ static bool read_question(TextReaders::Lent &reader, const nb::str &text, Questi
 }
 
 // What is near enough, or is perhaps, until it is compared.
-static std::optional<std::vector<NearContent>> meet(const TextAsker &asker, const ShownSegments &segments,
-                                                    const Question &question, bool is_ahead) {
-    if (question.size == 0) return std::vector<NearContent>();
+static MetInAll meet(const TextAsker &asker, const ShownSegments &segments, const Question &question, bool is_ahead) {
+    if (question.size == 0) return {};
     nb::gil_scoped_release release;
     return meet_in_all(segments.shown, question, asker.meeting, is_ahead);
 }
@@ -106,7 +105,7 @@ static nb::object id_of(const ShownSegments &segments, const NearDocument &near)
     return id_of(*segments.shown[near.segment].segment, near.document);
 }
 
-// Ids with similarities, and how many were compared; None where the question is not plain.
+// Ids with similarities, how many were compared, and how many left out; None where the question is not plain.
 static nb::object ask_text(TextAsker &asker, const ShownSegments &segments, const nb::str &text,
                            const nb::callable &read) {
     check_signed_alike(asker, segments);
@@ -114,16 +113,16 @@ static nb::object ask_text(TextAsker &asker, const ShownSegments &segments, cons
     Question question;
     if (!read_question(reader, text, question)) return nb::none();
     const bool is_ahead = waits_for_pages();
-    auto met = meet(asker, segments, question, is_ahead);
-    if (!met || !compare_all(asker, reader, segments, question, *met, read)) return nb::none();
+    MetInAll met = meet(asker, segments, question, is_ahead);
+    if (!compare_all(asker, reader, segments, question, met.contents, read)) return nb::none();
     nb::list found;
-    for (const NearDocument &near : documents_of(segments.shown, *met, is_ahead))
+    for (const NearDocument &near : documents_of(segments.shown, met.contents, is_ahead))
         found.append(nb::make_tuple(id_of(segments, near), near.nearness));
-    return nb::make_tuple(found, met->size());
+    return nb::make_tuple(found, met.contents.size(), met.left_out);
 }
 
 // The first document of each content that is near to a text, or of its copies alone: number, id, similarity; and
-// whether it is a copy. None where the text is not plain.
+// whether it is a copy. None where the text is not plain, or a bucket is crowded.
 static nb::object first_near_text(TextAsker &asker, const ShownSegments &segments, const nb::str &text,
                                   const nb::callable &read) {
     check_signed_alike(asker, segments);
@@ -137,9 +136,9 @@ static nb::object first_near_text(TextAsker &asker, const ShownSegments &segment
         return first.has_value();
     };
     if (question.size != 0 && tell(question.digest, 1.0)) return nb::make_tuple(found, true);
-    auto met = meet(asker, segments, question, waits_for_pages());
-    if (!met || !compare_all(asker, reader, segments, question, *met, read)) return nb::none();
-    for (const NearContent &near : *met)
+    MetInAll met = meet(asker, segments, question, waits_for_pages());
+    if (met.is_crowded || !compare_all(asker, reader, segments, question, met.contents, read)) return nb::none();
+    for (const NearContent &near : met.contents)
         if (near.nearness >= 0) tell(near.digest, near.nearness);
     return nb::make_tuple(found, false);
 }

@@ -1,8 +1,8 @@
 """A plain question about a text, answered by one call of a kernel.
 
-Most questions are plain: a text of no great length that is in its normal form, asked of segments in
-which no bucket of it is crowded. Others are answered in more steps, by `search`, and so is what
-meets a damaged page: there it is known which segment has it.
+Most questions are plain: a text of no great length that is in its normal form. Others are answered
+in more steps, by `search`, and so is what meets a damaged page: there it is known which segment has
+it.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,10 @@ def ask_plainly(asking: Asking, view: View, text: object, k: int | None) -> Answ
         answered = asker.ask(view.shown, text, text_reader(view.lives))
     except _kernels.DamagedError:
         return None
-    return None if answered is None else Answer(answered[0][:k], compared=answered[1])
+    if answered is None:
+        return None
+    found, compared, left_out = answered
+    return Answer(found[:k], compared=compared, left_out=left_out)
 
 
 def first_near_plainly(
