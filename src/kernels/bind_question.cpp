@@ -122,7 +122,7 @@ static nb::object ask_text(TextAsker &asker, const ShownSegments &segments, cons
 }
 
 // The first document of each content that is near to a text, or of its copies alone: number, id, similarity; and
-// whether it is a copy. None where the text is not plain, or a bucket is crowded.
+// whether it is a copy, and how many were left out. None where the text is not plain.
 static nb::object first_near_text(TextAsker &asker, const ShownSegments &segments, const nb::str &text,
                                   const nb::callable &read) {
     check_signed_alike(asker, segments);
@@ -135,12 +135,12 @@ static nb::object first_near_text(TextAsker &asker, const ShownSegments &segment
         if (first) found.append(nb::make_tuple(first->number, id_of(segments, *first), nearness));
         return first.has_value();
     };
-    if (question.size != 0 && tell(question.digest, 1.0)) return nb::make_tuple(found, true);
+    if (question.size != 0 && tell(question.digest, 1.0)) return nb::make_tuple(found, true, 0);
     MetInAll met = meet(asker, segments, question, waits_for_pages());
-    if (met.is_crowded || !compare_all(asker, reader, segments, question, met.contents, read)) return nb::none();
+    if (!compare_all(asker, reader, segments, question, met.contents, read)) return nb::none();
     for (const NearContent &near : met.contents)
         if (near.nearness >= 0) tell(near.digest, near.nearness);
-    return nb::make_tuple(found, false);
+    return nb::make_tuple(found, false, met.left_out);
 }
 
 void bind_question(nb::module_ &m) {

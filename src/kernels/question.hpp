@@ -184,7 +184,6 @@ struct NearContent {
 // What a question meets and agrees with in all segments.
 struct MetInAll {
     std::vector<NearContent> contents;
-    bool is_crowded = false;     // a bucket has more members than may be looked at
     std::uint64_t left_out = 0;  // members of crowded buckets that were not looked at
 };
 
@@ -204,7 +203,6 @@ class CrowdedMeeting {
         keep_once();
         keep_agreeing();
         keep_few();
-        found_.is_crowded = true;
         for (const Member &member : members_) {
             const Content digest = digest_of(member);
             found_.contents.push_back({member.segment, member.content, digest, digest == question_.digest ? 1.0 : -1.0});

@@ -24,6 +24,7 @@ from nearly.index.search import (
     first_owners,
     near_contents,
     near_each_other,
+    near_one,
 )
 from nearly.index.segment_file import Written
 from nearly.measures.base import Signed
@@ -208,8 +209,9 @@ class Addition:
         found = first_near_plainly(self.asking, self.lives, rows.contents[0].as_py())
         if found is None:
             return False
-        near, is_copy = found
+        near, is_copy, left_out = found
         self.copies += is_copy
+        self.left_out += left_out
         if near:
             numbers, ids, nearness = (list(column) for column in zip(*near, strict=True))
             earlier = Owners(np.array(numbers, np.uint64), ids)
@@ -221,8 +223,11 @@ class Addition:
         if not self.lives:  # nothing has to be copied
             return
         signed, contents = _signed(rows, fresh), rows.contents.take(pa.array(fresh))
-        asked = (signed, contents, self.workers, MOST_MEMBERS)
-        found, left_out = near_contents(self.asking, self.lives, *asked)
+        if len(rows) == 1:  # in a crowd, too, it costs what a question costs
+            found, left_out = near_one(self.asking, self.lives, signed, contents)
+        else:
+            asked = (signed, contents, self.workers, MOST_MEMBERS)
+            found, left_out = near_contents(self.asking, self.lives, *asked)
         self.left_out += left_out
         for near in found:
             if len(near.questions):

@@ -33,8 +33,9 @@ def ask_plainly(asking: Asking, view: View, text: object, k: int | None) -> Answ
 
 def first_near_plainly(
     asking: Asking, lives: Sequence[Live], text: object
-) -> tuple[list[tuple[int, Id, float]], bool] | None:
-    """What a new document is reported with: numbers, ids, nearness; and whether it is a copy.
+) -> tuple[list[tuple[int, Id, float]], bool, int] | None:
+    """What a new document is reported with (numbers, ids, nearness), whether it is a copy, and how
+    many members of crowded buckets were not looked at.
 
     Of each content the first document; of a copy nothing else. None where that takes more steps.
     """

@@ -37,6 +37,7 @@ __all__ = [
     "first_owners",
     "near_contents",
     "near_each_other",
+    "near_one",
 ]
 
 #: Of a bucket at most this many members are looked at; those with the least digests.
@@ -109,6 +110,10 @@ class Near:
     digests: npt.NDArray[np.uint64]
     nearness: npt.NDArray[np.float64]
 
+    def only(self, chosen: npt.NDArray[np.bool_]) -> "Near":
+        """Those that are marked."""
+        return Near(self.questions[chosen], self.digests[chosen], self.nearness[chosen])
+
 
 # One question
 
@@ -120,25 +125,39 @@ def ask(asking: Asking, near: Lives, content: pa.Array, k: int | None) -> Answer
         return Answer()
     most = MOST_MEMBERS if asking.poster is None else _tried(k)
     lives = near(asking, signed, content, most)
-    chosen, left_out = _chosen(asking, lives, content, signed, k)
-    found, compared = [], 0
-    for live, contents, digests in chosen:
-        nearness = _compare(asking, live, content, contents, digests, signed.digests[0])
-        compared += len(contents)
-        is_near = asking.is_near(nearness)
-        found.append((digests[is_near], nearness[is_near]))
+    found, compared, left_out = _near_contents_of(asking, lives, signed, content, k)
     if not found:
         return Answer(compared=compared, left_out=left_out)
-    digests, nearness = (
-        found[0]
-        if len(found) == 1
-        else (np.concatenate(column) for column in zip(*found, strict=True))
-    )
+    digests = np.concatenate([near.digests for near in found])
+    nearness = np.concatenate([near.nearness for near in found])
     values = nearness.tolist()
     ranked = sorted((-values[place], *owner) for place, *owner in _documents_of(lives, digests))[:k]
     shown = asking.measure.shown(np.array([-negative for negative, _, _ in ranked])).tolist()
     named = [owner for _, _, owner in ranked]
     return Answer(list(zip(named, shown, strict=True)), compared=compared, left_out=left_out)
+
+
+def near_one(
+    asking: Asking, lives: Sequence[Live], signed: Signed, content: pa.Array
+) -> tuple[list[Near], int]:
+    """What is near to one content but its copies, and how many were not looked at."""
+    found, _, left_out = _near_contents_of(asking, lives, signed, content, None)
+    others = [near.only((near.digests != signed.digests[0]).any(axis=1)) for near in found]
+    return others, left_out
+
+
+def _near_contents_of(
+    asking: Asking, lives: Sequence[Live], signed: Signed, content: pa.Array, k: int | None
+) -> tuple[list[Near], int, int]:
+    """What is near to one content; how many were compared, and how many not looked at."""
+    chosen, left_out = _chosen(asking, lives, content, signed, k)
+    found, compared = [], 0
+    for live, contents, digests in chosen:
+        nearness = _compare(asking, live, content, contents, digests, signed.digests[0])
+        compared += len(contents)
+        near = Near(np.zeros(len(contents), np.uint32), digests, nearness)
+        found.append(near.only(asking.is_near(nearness)))
+    return found, compared, left_out
 
 
 def _chosen(
@@ -392,8 +411,7 @@ def near_contents(
         is_other = (digests != signed.digests[questions]).any(axis=1)
         questions, theirs, digests = questions[is_other], theirs[is_other], digests[is_other]
         nearness = _verified(asking, live, contents, questions, theirs, workers)
-        is_near = ~np.isnan(nearness)
-        found.append(Near(questions[is_near], digests[is_near], nearness[is_near]))
+        found.append(Near(questions, digests, nearness).only(~np.isnan(nearness)))
     return found, left_out
 
 
