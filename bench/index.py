@@ -114,6 +114,10 @@ def anonymous() -> int:
     return int(lines["RssAnon"].split()[0]) * 1024
 
 
+def middle_and_slow(taken: list[float]) -> dict[str, float]:
+    return dict(zip(("p50", "p99"), np.percentile(taken, [50, 99]).tolist(), strict=True))
+
+
 def bare_commits(folder: Path) -> dict[str, float]:
     """Milliseconds of a durable commit of one row by SQLite alone: what no add can be below."""
     connection = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
@@ -126,7 +130,7 @@ def bare_commits(folder: Path) -> dict[str, float]:
         connection.execute("INSERT INTO rows VALUES (?, ?)", (i, bytes(500)))
         taken.append(1e3 * (time.perf_counter() - start))
     connection.close()
-    return dict(zip(("p50", "p99"), np.percentile(taken, [50, 99]).tolist(), strict=True))
+    return middle_and_slow(taken)
 
 
 def crowds(texts: list[str], folder: Path) -> dict[str, dict[str, float]]:
@@ -170,10 +174,12 @@ def ours(table: pa.Table, asked: list[str], folder: Path) -> dict[str, Any]:
     )
     with nearly.Index.create(folder / "two", threshold=THRESHOLD, k=5) as other:
         added, _ = harness.timed(lambda: other.add(table, id="id", text="text"))
-    one = []
+    one, busy = [], []
     for i, text in enumerate(made(table.column("text").slice(0, 20_000).to_pylist(), 300)):
+        before = time.process_time()
         seconds, _ = harness.timed(lambda text=text, i=i: index.add({f"one{i}": text}))
         one.append(1e3 * seconds)
+        busy.append(1e3 * (time.process_time() - before))
     index.close()
     before = anonymous()
     with nearly.Index.open(folder / "one", read_only=True) as reader:
@@ -184,9 +190,8 @@ def ours(table: pa.Table, asked: list[str], folder: Path) -> dict[str, Any]:
             "add_s": added,
             "create_per_second": table.num_rows / created,
             "add_per_second": table.num_rows / added,
-            "add_one_ms": dict(
-                zip(("p50", "p99"), np.percentile(one, [50, 99]).tolist(), strict=True)
-            ),
+            "add_one_ms": middle_and_slow(one),
+            "add_one_processor_ms": middle_and_slow(busy),
             "bare_commit_ms": bare_commits(folder),
             "query": latencies(reader.query, asked),
             "room": room(reader),
