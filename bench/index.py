@@ -114,6 +114,10 @@ def anonymous() -> int:
     return int(lines["RssAnon"].split()[0]) * 1024
 
 
+def middle_and_slow(taken: list[float]) -> dict[str, float]:
+    return dict(zip(("p50", "p99"), np.percentile(taken, [50, 99]).tolist(), strict=True))
+
+
 def bare_commits(folder: Path) -> dict[str, float]:
     """Milliseconds of a durable commit of one row by SQLite alone: what no add can be below."""
     connection = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
@@ -126,7 +130,36 @@ def bare_commits(folder: Path) -> dict[str, float]:
         connection.execute("INSERT INTO rows VALUES (?, ?)", (i, bytes(500)))
         taken.append(1e3 * (time.perf_counter() - start))
     connection.close()
-    return dict(zip(("p50", "p99"), np.percentile(taken, [50, 99]).tolist(), strict=True))
+    return middle_and_slow(taken)
+
+
+def crowds(texts: list[str], folder: Path) -> dict[str, dict[str, float]]:
+    """Questions to a family of texts that share buckets, of a hundred members and of ten thousand.
+
+    The members are texts of 25 words of which one differs, and lie among 50,000 tweets.
+    """
+    words = np.array(" ".join(texts[:5_000]).split(" "), object)
+    measured = {}
+    for members in (100, 10_000):
+        draw = np.random.default_rng(3)
+        family = np.tile(draw.choice(words, 25), (members + 50, 1))
+        places = draw.integers(0, 25, len(family))
+        family[np.arange(len(family)), places] = draw.choice(words, len(family))
+        held, asked = np.split(np.array([" ".join(row) for row in family], object), [members])
+        together = [*texts[:50_000], *held.tolist()]
+        order = draw.permutation(len(together)).tolist()
+        place = folder / f"crowd-{members}"
+        with nearly.Index.create(
+            place, {f"c{i}": together[i] for i in order}, threshold=THRESHOLD, k=5, seed=3
+        ) as index:
+            answers = [index.query(text) for text in asked.tolist()]
+            measured[f"crowd of {members:,}"] = {
+                **latencies(index.query, asked.tolist() * 20),
+                "answers": float(np.mean([len(answer) for answer in answers])),
+                "compared": float(np.mean([answer.compared for answer in answers])),
+                "left_out": float(np.mean([answer.left_out for answer in answers])),
+            }
+    return measured
 
 
 def ours(table: pa.Table, asked: list[str], folder: Path) -> dict[str, Any]:
@@ -141,10 +174,12 @@ def ours(table: pa.Table, asked: list[str], folder: Path) -> dict[str, Any]:
     )
     with nearly.Index.create(folder / "two", threshold=THRESHOLD, k=5) as other:
         added, _ = harness.timed(lambda: other.add(table, id="id", text="text"))
-    one = []
+    one, busy = [], []
     for i, text in enumerate(made(table.column("text").slice(0, 20_000).to_pylist(), 300)):
+        before = time.process_time()
         seconds, _ = harness.timed(lambda text=text, i=i: index.add({f"one{i}": text}))
         one.append(1e3 * seconds)
+        busy.append(1e3 * (time.process_time() - before))
     index.close()
     before = anonymous()
     with nearly.Index.open(folder / "one", read_only=True) as reader:
@@ -155,9 +190,8 @@ def ours(table: pa.Table, asked: list[str], folder: Path) -> dict[str, Any]:
             "add_s": added,
             "create_per_second": table.num_rows / created,
             "add_per_second": table.num_rows / added,
-            "add_one_ms": dict(
-                zip(("p50", "p99"), np.percentile(one, [50, 99]).tolist(), strict=True)
-            ),
+            "add_one_ms": middle_and_slow(one),
+            "add_one_processor_ms": middle_and_slow(busy),
             "bare_commit_ms": bare_commits(folder),
             "query": latencies(reader.query, asked),
             "room": room(reader),
@@ -299,10 +333,12 @@ def main() -> None:
         place = Path(folder)
         measured = ours(table, questions(texts, given.questions), place)
         some = texts[: given.peers]
+        measured |= crowds(texts, place)
         peers = beside(some, questions(some, 500), place) if given.peers else {}
     flat = {k: v for k, v in measured.items() if not isinstance(v, dict)}
-    for name in ("query", "room", "add_one_ms", "bare_commit_ms"):
-        flat |= {f"{name} {key}": value for key, value in measured[name].items()}
+    for name, found in measured.items():
+        if isinstance(found, dict):
+            flat |= {f"{name} {key}": value for key, value in found.items()}
     harness.show(["what", "measured"], flat.items())
     contenders = [name for name, found in peers.items() if isinstance(found, dict)]
     columns = ["load_s", "p50_ms", "p99_ms", "recall", "precision"]

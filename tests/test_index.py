@@ -437,9 +437,39 @@ def test_a_crowded_bucket_is_bounded_and_counted(home: Home) -> None:
                 index.add({name: family[name] for name in names[part::parts]}, report=False)
             asked[parts] = index.query(question)
             assert asked[parts].left_out > 0
-            assert asked[parts].compared < 600
+            assert len(asked[parts]) <= asked[parts].compared <= search.MOST_MEMBERS
+            copy = index.query(family["f599"], k=1)  # whatever is left out, a copy is found
+            assert copy == [("f599", 1.0)]
             assert index.query(question, k=3) == asked[parts][:3] or len(asked[parts]) > 3
     assert sorted(asked[1]) == sorted(asked[5])
+
+
+def test_a_question_looks_at_no_more_of_ten_times_as_large_a_crowd(tmp_path: Path) -> None:
+    """What is met, and what of it is compared, is bounded: in one call, and in steps."""
+    looked_at = {}
+    for members in (search.MOST_MEMBERS, 300, 3000):
+        family = {f"f{i}": f"a long beginning of every text of family {i}" for i in range(members)}
+        with nearly.Index.create(
+            tmp_path / f"{members}", family, threshold=0.6, seed=SEED, k=5
+        ) as index:
+            asking, view = index._store.making.asking, index._store.view()
+            question = f"{family['f7']}0 too"
+            found = index.query(question)
+            slowly = search.ask(asking, view.near, string_array([question]), None)
+            assert (found, found.compared, found.left_out) == (
+                slowly,
+                slowly.compared,
+                slowly.left_out,
+            )
+            assert (found.left_out > 0) == (members > search.MOST_MEMBERS)
+            met, _ = search._met(view.lives, asking.sign(string_array([question])).keys)
+            others = sum(int((~each.is_of_crowd).sum()) for each in met)
+            looked_at[members] = sum(map(len, met)), others, found.compared
+    bands = index.stats().bands
+    assert looked_at[search.MOST_MEMBERS][2] == search.MOST_MEMBERS
+    for met_there, of_other_buckets, compared in looked_at.values():
+        assert met_there <= bands * search.MOST_MEMBERS
+        assert compared <= max(search.MOST_MEMBERS, of_other_buckets)
 
 
 def test_a_question_in_one_go_meets_what_it_meets_band_by_band(
@@ -463,8 +493,9 @@ def test_a_question_in_one_go_meets_what_it_meets_band_by_band(
             met, _ = search._met(lives, signed.keys)
             by_band = search._agreeing(asking, met, signed, None)
             expected = [
-                (live.key, contents.tolist(), live.segment.digests(contents).tolist())
-                for live, contents in by_band
+                (each.live.key, each.contents.tolist(), each.digests.tolist())
+                for each in by_band
+                if len(each)
             ]
             found = [
                 (live.key, contents.tolist(), digests.tolist())
@@ -516,6 +547,36 @@ def test_one_call_answers_as_many_steps_do(
                 slowly = search.ask(asking, view.near, content_of(view.making, text), None)
                 assert found == slowly
                 assert (found.compared, found.left_out) == (slowly.compared, slowly.left_out)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(odd_texts().filter(lambda text: "\udc80" not in text), max_size=30),
+    st.lists(odd_texts().filter(lambda text: "\udc80" not in text), min_size=1, max_size=6),
+    st.sampled_from([{}, {"unit": "word", "k": 2}, {"measure": "containment"}]),
+    st.integers(1, 20),
+)
+def test_one_document_is_reported_as_one_of_many_is(
+    held: list[str], new: list[str], how: dict[str, Any], most: int
+) -> None:
+    """With one call of a kernel, and in the steps that many documents take."""
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory(dir=MEMORY) as folder:
+        patch.setattr(search, "MOST_MEMBERS", most)
+        patch.setattr(addition, "MOST_MEMBERS", most)
+        reported = []
+        for is_plain in (True, False):
+            if not is_plain:
+                patch.setattr(addition, "first_near_plainly", lambda *_: None)
+            place = Path(folder) / f"{is_plain}"
+            with nearly.Index.create(place, **(SURE | {"threshold": 0.5} | how)) as index:
+                index.add({f"d{i}": text for i, text in enumerate(held)})
+                index.add({"x": "red"})
+                index.remove([f"d{i}" for i in range(0, len(held), 5)])
+                if len(held) % 2:
+                    index.compact()
+                added = [index.add({f"n{i}": text}) for i, text in enumerate(new)]
+                reported.append([(one.seen.to_pydict(), one.copies, one.left_out) for one in added])
+        assert reported[0] == reported[1]
 
 
 def test_plain_questions_are_answered_in_one_call(tmp_path: Path) -> None:

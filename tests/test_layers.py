@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "nearly"
 
 #: From the ground up; a room may import its own floor's package and all floors below.
 FLOORS = [
-    {"errors", "frozen", "markup", "wording"},
+    {"control_group", "errors", "frozen", "markup", "wording"},
     {"declaration", "progress", "tabular"},
     {"arrays", "limits", "mapping", "remnant", "settings", "schemas", "signature", "_kernels"},
     {"text", "tuning", "textbook"},

@@ -19,7 +19,16 @@ pytestmark = pytest.mark.slow
 #: Two units that take about as long to compile. Each part by itself would read the same headers.
 UNITS = (
     ("signing", "candidates", "joins", "weights", "wanted"),
-    ("exercise", "passages", "normalisation", "edits", "vectors", "segment", "questions"),
+    (
+        "exercise",
+        "passages",
+        "normalisation",
+        "edits",
+        "vectors",
+        "segment",
+        "questions",
+        "waiting",
+    ),
 )
 SANITISE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DNEARLY_PLAIN"]
 #: Lines are enough to say where a sanitiser stopped.

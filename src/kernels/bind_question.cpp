@@ -76,34 +76,71 @@ static bool compare_all(TextAsker &asker, TextReaders::Lent &reader, const Shown
     return true;
 }
 
-// Ids with similarities, and how many were compared; None where the question is not plain.
-static nb::object ask_text(TextAsker &asker, const ShownSegments &segments, const nb::str &text,
-                           const nb::callable &read) {
+static void check_signed_alike(const TextAsker &asker, const ShownSegments &segments) {
+    for (const Shown &each : segments.shown)
+        if (each.segment->bands() != asker.bands || (each.segment->width() != asker.width && each.segment->contents() > 0))
+            throw std::invalid_argument("segments were signed otherwise");
+}
+
+// False where the text is not plain.
+static bool read_question(TextReaders::Lent &reader, const nb::str &text, Question &question) {
     Py_ssize_t size = 0;
     const char *const data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
     if (data == nullptr) {  // it has surrogates
         PyErr_Clear();
-        return nb::none();
+        return false;
     }
-    for (const Shown &each : segments.shown)
-        if (each.segment->bands() != asker.bands || (each.segment->width() != asker.width && each.segment->contents() > 0))
-            throw std::invalid_argument("segments were signed otherwise");
+    nb::gil_scoped_release release;
+    return reader->ask({reinterpret_cast<const std::uint8_t *>(data), static_cast<std::size_t>(size)}, question);
+}
+
+// What is near enough, or is perhaps, until it is compared.
+static MetInAll meet(const TextAsker &asker, const ShownSegments &segments, const Question &question, bool is_ahead) {
+    if (question.size == 0) return {};
+    nb::gil_scoped_release release;
+    return meet_in_all(segments.shown, question, asker.meeting, is_ahead);
+}
+
+static nb::object id_of(const ShownSegments &segments, const NearDocument &near) {
+    return id_of(*segments.shown[near.segment].segment, near.document);
+}
+
+// Ids with similarities, how many were compared, and how many left out; None where the question is not plain.
+static nb::object ask_text(TextAsker &asker, const ShownSegments &segments, const nb::str &text,
+                           const nb::callable &read) {
+    check_signed_alike(asker, segments);
     TextReaders::Lent reader = asker.readers.lend();
     Question question;
-    std::optional<std::vector<NearContent>> met;
+    if (!read_question(reader, text, question)) return nb::none();
     const bool is_ahead = waits_for_pages();
-    {
-        nb::gil_scoped_release release;
-        const auto *const bytes = reinterpret_cast<const std::uint8_t *>(data);
-        if (reader->ask({bytes, static_cast<std::size_t>(size)}, question))
-            met = question.size == 0 ? std::vector<NearContent>()
-                                     : meet_in_all(segments.shown, question, asker.meeting, is_ahead);
-    }
-    if (!met || !compare_all(asker, reader, segments, question, *met, read)) return nb::none();
+    MetInAll met = meet(asker, segments, question, is_ahead);
+    if (!compare_all(asker, reader, segments, question, met.contents, read)) return nb::none();
     nb::list found;
-    for (const NearDocument &near : documents_of(segments.shown, *met, is_ahead))
-        found.append(nb::make_tuple(id_of(*segments.shown[near.segment].segment, near.document), near.nearness));
-    return nb::make_tuple(found, met->size());
+    for (const NearDocument &near : documents_of(segments.shown, met.contents, is_ahead))
+        found.append(nb::make_tuple(id_of(segments, near), near.nearness));
+    return nb::make_tuple(found, met.contents.size(), met.left_out);
+}
+
+// The first document of each content that is near to a text, or of its copies alone: number, id, similarity; and
+// whether it is a copy, and how many were left out. None where the text is not plain.
+static nb::object first_near_text(TextAsker &asker, const ShownSegments &segments, const nb::str &text,
+                                  const nb::callable &read) {
+    check_signed_alike(asker, segments);
+    TextReaders::Lent reader = asker.readers.lend();
+    Question question;
+    if (!read_question(reader, text, question)) return nb::none();
+    nb::list found;
+    const auto tell = [&](const Content &digest, double nearness) {
+        const auto first = first_document_of(segments.shown, digest, nearness);
+        if (first) found.append(nb::make_tuple(first->number, id_of(segments, *first), nearness));
+        return first.has_value();
+    };
+    if (question.size != 0 && tell(question.digest, 1.0)) return nb::make_tuple(found, true, 0);
+    MetInAll met = meet(asker, segments, question, waits_for_pages());
+    if (!compare_all(asker, reader, segments, question, met.contents, read)) return nb::none();
+    for (const NearContent &near : met.contents)
+        if (near.nearness >= 0) tell(near.digest, near.nearness);
+    return nb::make_tuple(found, false, met.left_out);
 }
 
 void bind_question(nb::module_ &m) {
@@ -116,7 +153,8 @@ void bind_question(nb::module_ &m) {
              "drop_punctuation"_a, "keep_mentions"_a, "space"_a, "stop_words"_a, "form"_a, "unit"_a, "k"_a, "seed"_a,
              "scheme"_a, "bands"_a, "rows"_a, "dropped"_a.none(), "numerator"_a, "denominator"_a, "most"_a,
              "most_different"_a, nb::keep_alive<1, 17>())
-        .def("ask", &ask_text, "segments"_a, "text"_a, "read"_a);
+        .def("ask", &ask_text, "segments"_a, "text"_a, "read"_a)
+        .def("first_near", &first_near_text, "segments"_a, "text"_a, "read"_a);
 }
 
 }  // namespace nearly

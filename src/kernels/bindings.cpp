@@ -405,4 +405,5 @@ NB_MODULE(_kernels, m) {
     nearly::bind_weights(m);
     nearly::bind_segment(m);
     nearly::bind_question(m);
+    nearly::bind_waiting(m);
 }

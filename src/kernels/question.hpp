@@ -1,5 +1,5 @@
 // One question about a text, from the text to documents that are near: signed, met in all segments, and compared.
-// What is not plain is left to others: long texts, those that are perhaps not in their normal form, crowded buckets.
+// What is not plain is left to others: long texts, and those that are perhaps not in their normal form.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -180,19 +181,135 @@ struct NearContent {
     double nearness;
 };
 
-// In all segments; nothing where a bucket is crowded, and some members of it would have to be left out.
-inline std::optional<std::vector<NearContent>> meet_in_all(std::span<const Shown> shown, const Question &question,
-                                                           Meeting meeting, bool is_ahead) {
-    std::vector<NearContent> found;
+// What a question meets and agrees with in all segments.
+struct MetInAll {
+    std::vector<NearContent> contents;
+    std::uint64_t left_out = 0;  // members of crowded buckets that were not looked at
+};
+
+inline bool is_before(const Content &a, const Content &b) { return a.high != b.high ? a.high < b.high : a.low < b.low; }
+
+// What a question meets where buckets are crowded. Of such a bucket the members with the least digests are looked at, in
+// whichever segments they are. Of these, what met in crowded buckets alone, and agrees, fills what else is to be compared
+// up to as many as one bucket may have.
+class CrowdedMeeting {
+  public:
+    CrowdedMeeting(std::span<const Shown> shown, const Question &question, Meeting meeting)
+        : shown_(shown), question_(question), meeting_(meeting) {}
+
+    MetInAll meet() {
+        for (std::vector<Member> &bucket : buckets()) thin(bucket);
+        add_copy();
+        keep_once();
+        keep_agreeing();
+        keep_few();
+        for (const Member &member : members_) {
+            const Content digest = digest_of(member);
+            found_.contents.push_back({member.segment, member.content, digest, digest == question_.digest ? 1.0 : -1.0});
+        }
+        return std::move(found_);
+    }
+
+  private:
+    struct Member {
+        std::uint32_t segment, content;
+        bool is_of_crowd;  // met in crowded buckets alone
+        auto place() const { return std::pair(segment, content); }
+    };
+    std::span<const Shown> shown_;
+    const Question &question_;
+    Meeting meeting_;
+    MetInAll found_;
+    std::vector<Member> members_;
+
+    Content digest_of(const Member &member) const { return shown_[member.segment].segment->digest_of(member.content); }
+
+    // The bucket of each band in all segments; of each segment one more than is looked at, which tells a crowd.
+    std::vector<std::vector<Member>> buckets() {
+        const std::size_t bands = question_.keys.size();
+        std::vector<std::vector<Member>> buckets(bands);
+        for (std::uint32_t i = 0; i < shown_.size(); ++i) {
+            const Met met = shown_[i].segment->meet({question_.keys, 1, bands}, 0, bands, meeting_.most + 1,
+                                                    shown_[i].dead_contents, false);
+            found_.left_out += met.left_out;
+            for (std::size_t j = 0; j < met.pairs.size(); ++j)
+                buckets[met.bands[j]].push_back({i, static_cast<std::uint32_t>(met.pairs[j]), false});
+        }
+        return buckets;
+    }
+
+    // The first members of a bucket by their digests.
+    void thin(std::vector<Member> &bucket) {
+        const bool is_crowded = bucket.size() > meeting_.most;
+        if (is_crowded) {
+            if (bucket.front().segment != bucket.back().segment) sort_by_digest(bucket);
+            found_.left_out += bucket.size() - meeting_.most;
+            bucket.resize(meeting_.most);
+        }
+        for (Member &member : bucket) {
+            member.is_of_crowd = is_crowded;
+            members_.push_back(member);
+        }
+    }
+
+    void sort_by_digest(std::vector<Member> &members) const {
+        std::vector<std::pair<Content, Member>> keyed;
+        for (const Member &member : members) keyed.emplace_back(digest_of(member), member);
+        std::sort(keyed.begin(), keyed.end(), [](const auto &a, const auto &b) { return is_before(a.first, b.first); });
+        std::ranges::transform(keyed, members.begin(), [](const auto &each) { return each.second; });
+    }
+
+    // A copy of the question is found in any crowd.
+    void add_copy() {
+        constexpr std::uint32_t NOWHERE = ~0u;
+        for (std::uint32_t i = 0; i < shown_.size(); ++i)
+            for (const std::uint64_t pair : shown_[i].segment->find({&question_.digest, 1}, false)) {
+                const auto content = static_cast<std::uint32_t>(pair);
+                if (shown_[i].segment->text_of(content) != NOWHERE && !is_in(shown_[i].dead_contents, content))
+                    members_.push_back({i, content, false});
+            }
+    }
+
+    void keep_once() {
+        std::ranges::sort(members_, {}, [](const Member &member) { return std::tuple(member.place(), member.is_of_crowd); });
+        const auto rest = std::ranges::unique(members_, {}, &Member::place);
+        members_.erase(rest.begin(), rest.end());
+    }
+
+    void keep_agreeing() {
+        std::erase_if(members_, [&](const Member &member) {
+            const Segment &segment = *shown_[member.segment].segment;
+            return segment.difference(member.content, question_.sketch, 2) > meeting_.most_different;
+        });
+    }
+
+    void keep_few() {
+        const auto crowd = std::ranges::stable_partition(members_, [](const Member &member) { return !member.is_of_crowd; });
+        std::vector<Member> few(crowd.begin(), crowd.end());
+        members_.erase(crowd.begin(), crowd.end());
+        const std::size_t room = meeting_.most - std::min(meeting_.most, members_.size());
+        if (few.size() > room) {
+            sort_by_digest(few);
+            found_.left_out += few.size() - room;
+            few.resize(room);
+        }
+        members_.insert(members_.end(), few.begin(), few.end());
+    }
+};
+
+// Where no bucket is crowded, nothing is left out.
+inline MetInAll meet_in_all(std::span<const Shown> shown, const Question &question, Meeting meeting, bool is_ahead) {
+    MetInAll found;
     std::uint64_t fullest = 0;
     for (std::uint32_t i = 0; i < shown.size(); ++i) {
         const Questions one{question.keys, 1, question.keys.size()};
         const Agreeing near = shown[i].segment->agreeing(one, question.sketch, meeting.most, shown[i].dead_contents, 2,
                                                          meeting.most_different, is_ahead);
         fullest += near.fullest + near.left_out;
-        if (fullest > meeting.most) return std::nullopt;
+        if (fullest > meeting.most) return CrowdedMeeting(shown, question, meeting).meet();
         for (std::size_t j = 0; j < near.contents.size(); ++j)
-            found.push_back({i, near.contents[j], near.digests[j], near.digests[j] == question.digest ? 1.0 : -1.0});
+            found.contents.push_back(
+                {i, near.contents[j], near.digests[j], near.digests[j] == question.digest ? 1.0 : -1.0});
     }
     return found;
 }
@@ -207,6 +324,19 @@ struct NearDocument {
         return nearness != other.nearness ? nearness > other.nearness : number < other.number;
     }
 };
+
+// The document that came first of those that have a content.
+inline std::optional<NearDocument> first_document_of(std::span<const Shown> shown, const Content &digest,
+                                                     double nearness) {
+    std::optional<NearDocument> first;
+    for (std::uint32_t i = 0; i < shown.size(); ++i) {
+        const Owners owners = shown[i].segment->owners({&digest, 1}, shown[i].dead_documents);
+        for (std::size_t j = 0; j < owners.documents.size(); ++j)
+            if (!first || owners.numbers[j] < first->number)
+                first = {nearness, owners.numbers[j], i, owners.documents[j]};
+    }
+    return first;
+}
 
 // The documents that have contents which are near enough.
 inline std::vector<NearDocument> documents_of(std::span<const Shown> shown, std::span<const NearContent> contents,

@@ -280,6 +280,11 @@ struct Owners {
     std::vector<std::uint64_t> numbers;            // in the order of adding
 };
 
+// Whether a number is one of those that are marked by bits.
+inline bool is_in(std::span<const std::uint8_t> bits, std::uint32_t i) {
+    return i / 8 < bits.size() && bits[i / 8] >> (i & 7) & 1;
+}
+
 class Segment {
   public:
     Segment(std::span<const std::uint8_t> data, std::span<const std::uint64_t> sums, const SegmentLayout &layout)
@@ -300,6 +305,8 @@ class Segment {
     std::uint32_t text_of(std::uint32_t content) const {
         return Run<std::uint32_t>(pages_, layout_.texts, layout_.contents)[content];
     }
+
+    Content digest_of(std::uint32_t content) const { return {contents_.high[content], contents_.low[content]}; }
 
     std::int64_t id_number(std::uint32_t document) const {
         return Run<std::int64_t>(pages_, layout_.ids, layout_.documents)[document];
@@ -340,14 +347,20 @@ class Segment {
                                            unsigned bits) const {
         std::vector<std::uint32_t> found(pairs.size());
         const std::size_t width = layout_.width;
-        for (std::size_t i = 0; i < pairs.size(); ++i) {
-            const auto theirs = sketches_.checked(static_cast<std::uint32_t>(pairs[i]) * width, width);
-            found[i] = different_positions(sketches.data() + (pairs[i] >> 32) * width, theirs.data(), width, bits);
-        }
+        for (std::size_t i = 0; i < pairs.size(); ++i)
+            found[i] = difference(static_cast<std::uint32_t>(pairs[i]), sketches.subspan((pairs[i] >> 32) * width, width), bits);
         return found;
     }
 
-    // The same for one question in one go: whom it meets, each once, if the sketches agree enough.
+    // The same of one content.
+    std::uint32_t difference(std::uint32_t content, std::span<const std::uint64_t> sketch, unsigned bits) const {
+        const std::size_t width = layout_.width;
+        const auto theirs = sketches_.checked(content * width, width);
+        return different_positions(sketch.data(), theirs.data(), width, bits);
+    }
+
+    // The same for one question in one go: whom it meets, each once, if the sketches agree enough. Where more than `most`
+    // share a bucket, only that is told.
     Agreeing agreeing(const Questions &asked, std::span<const std::uint64_t> sketch, std::size_t most,
                       std::span<const std::uint8_t> dead, unsigned bits, std::uint32_t most_different,
                       bool is_ahead) const {
@@ -358,6 +371,7 @@ class Segment {
             if (met.bands[i] != met.bands[from]) from = i;
             found.fullest = std::max<std::uint64_t>(found.fullest, i - from + 1);
         }
+        if (found.left_out != 0) return found;  // a crowd: who asks goes another way
         std::sort(met.pairs.begin(), met.pairs.end());
         met.pairs.erase(std::unique(met.pairs.begin(), met.pairs.end()), met.pairs.end());
         const std::size_t width = layout_.width;
@@ -368,7 +382,7 @@ class Segment {
             if (differ[i] <= most_different) found.contents.push_back(static_cast<std::uint32_t>(met.pairs[i]));
         if (is_ahead) ask_for(found.contents);
         for (const std::uint32_t content : found.contents)
-            found.digests.push_back({contents_.high[content], contents_.low[content]});
+            found.digests.push_back(digest_of(content));
         return found;
     }
 
@@ -415,10 +429,6 @@ class Segment {
     Digests contents_, ids_;
     Run<std::uint32_t> starts_;
     Run<std::uint64_t> numbers_;
-
-    static bool is_in(std::span<const std::uint8_t> bits, std::uint32_t i) {
-        return i / 8 < bits.size() && bits[i / 8] >> (i & 7) & 1;
-    }
 
     Run<std::uint32_t> keys_of(std::size_t band) const {
         return buckets_.part(2 * band * layout_.keyed, layout_.keyed);

@@ -4,8 +4,9 @@ import os
 import resource
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
+
+from nearly.control_group import memory_limits
 
 __all__ = [
     "available_memory",
@@ -24,7 +25,7 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of <malloc.h>
 
 def available_memory() -> int:
     """Bytes that this process may use: the least of machine, control group and limits."""
-    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *_control_group()]
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *memory_limits()]
     for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
         soft, _ = resource.getrlimit(kind)
         if soft != resource.RLIM_INFINITY:
@@ -104,9 +105,3 @@ def _tell_malloc(options: Mapping[int, int]) -> None:
     if tell is not None:
         for option, value in options.items():
             tell(option, value)
-
-
-def _control_group() -> list[int]:
-    files = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-    texts = [Path(name).read_text().strip() for name in files if Path(name).exists()]
-    return [int(text) for text in texts if text.isdigit()]

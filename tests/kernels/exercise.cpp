@@ -88,6 +88,7 @@ static std::uint64_t exercise_numbers(std::uint64_t seed, std::size_t rounds) {
         digest = digest * 31 + exercise_vectors(random, i % 2);
         digest = digest * 31 + exercise_segment(random);
         digest = digest * 31 + exercise_question(random);
+        digest = digest * 31 + exercise_waiting(random);
     }
     return digest;
 }

@@ -66,9 +66,12 @@ std::uint64_t exercise_segment(std::mt19937_64 &random) {
             Question question;
             question.keys.assign(keys.begin(), keys.begin() + bands);
             question.sketch.assign(asked.begin(), asked.begin() + width);
-            auto all = meet_in_all(shown, question, {100, static_cast<std::uint32_t>(random() % 64)}, true);
-            if (all && !all->empty()) all->front().nearness = 0.5;
-            if (all) digest = mix(digest + all->size() + documents_of(shown, *all, true).size());
+            const Meeting meeting{random() % 2 == 0 ? 100 : 1 + random() % 9, static_cast<std::uint32_t>(random() % 64)};
+            auto all = meet_in_all(shown, question, meeting, true);
+            if (!all.contents.empty()) all.contents.front().nearness = 0.5;
+            digest = mix(digest + all.contents.size() + all.left_out + documents_of(shown, all.contents, true).size());
+            const auto first = first_document_of(shown, {digests.empty() ? 0 : digests.front(), 7}, 1.0);
+            require(first.has_value() || digests.empty() || is_flipped, "a content has a first document");
             const std::uint64_t told = std::accumulate(differ.begin(), differ.end(), met.left_out + met.pairs.size());
             digest = mix(digest + told + segment.find(sought, false).size());
         } catch (const Damaged &damaged) {

@@ -15,6 +15,7 @@ from nearly.index.catalogue import CONTENT, DOCUMENT, Commit, GoneRow, State
 from nearly.index.draft import Draft, Rows, draft_of
 from nearly.index.live import Live, known
 from nearly.index.pending import pending_rows, rows_of_pending
+from nearly.index.plain_question import first_near_plainly
 from nearly.index.search import (
     MOST_MEMBERS,
     NOBODY,
@@ -23,6 +24,7 @@ from nearly.index.search import (
     first_owners,
     near_contents,
     near_each_other,
+    near_one,
 )
 from nearly.index.segment_file import Written
 from nearly.measures.base import Signed
@@ -79,7 +81,7 @@ class Addition:
         """The next documents; the last of few stay in the catalogue."""
         rows = self._with_new_ids(rows)
         self._count(rows)
-        if self.is_reporting and len(rows):
+        if self.is_reporting and len(rows) and not self._report_plainly(rows):
             self._report(rows)
         gone = set(self.change.old_pending)
         pending = [row for number, row in self.state.pending.items() if number not in gone]
@@ -200,13 +202,32 @@ class Addition:
             self._report_old(rows, fresh)
             self._report_new(rows, fresh)
 
+    def _report_plainly(self, rows: Rows) -> bool:
+        """The same of a single document, where one call of a kernel can tell."""
+        if len(rows) > 1:
+            return False
+        found = first_near_plainly(self.asking, self.lives, rows.contents[0].as_py())
+        if found is None:
+            return False
+        near, is_copy, left_out = found
+        self.copies += is_copy
+        self.left_out += left_out
+        if near:
+            numbers, ids, nearness = (list(column) for column in zip(*near, strict=True))
+            earlier = Owners(np.array(numbers, np.uint64), ids)
+            self._see(rows, np.zeros(len(near), np.intp), earlier, np.array(nearness))
+        return True
+
     def _report_old(self, rows: Rows, fresh: npt.NDArray[np.uint32]) -> None:
         """What was there that is near to these rows."""
         if not self.lives:  # nothing has to be copied
             return
         signed, contents = _signed(rows, fresh), rows.contents.take(pa.array(fresh))
-        asked = (signed, contents, self.workers, MOST_MEMBERS)
-        found, left_out = near_contents(self.asking, self.lives, *asked)
+        if len(rows) == 1:  # in a crowd, too, it costs what a question costs
+            found, left_out = near_one(self.asking, self.lives, signed, contents)
+        else:
+            asked = (signed, contents, self.workers, MOST_MEMBERS)
+            found, left_out = near_contents(self.asking, self.lives, *asked)
         self.left_out += left_out
         for near in found:
             if len(near.questions):

@@ -53,8 +53,8 @@ def check_new(place: Path) -> None:
     """Refuse a folder that has something in it."""
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise SinkError(
-            f"{os.fspath(place)!r} is there already; give a new folder, or add to an index with "
-            "nearly index add"
+            f"{os.fspath(place)!r} is there already; give a new folder. To an index that is there "
+            "documents are added with nearly index add"
         )
     if not place.parent.is_dir():
         raise MissingError(f"there is no folder {os.fspath(place.parent)!r} to make an index in")

@@ -15,15 +15,40 @@ from nearly.index.live import Live, known
 from nearly.index.making import Making
 from nearly.index.segment import open_segment
 from nearly.index.segment_file import write_file
+from nearly.index.waiting import Waiting
 from nearly.measures.work import ONE_THREAD
 
-__all__ = ["live_of", "no_rows", "pending_rows", "rows_of_pending"]
+__all__ = ["Gathering", "live_of", "no_rows", "pending_rows", "rows_of_pending"]
+
+
+class Gathering:
+    """The documents that wait for a segment, as one commit after the other leaves them."""
+
+    def __init__(self, making: Making) -> None:
+        self._making = making
+        self._waiting: Waiting | None = None
+
+    def live(self, state: State, lives: Sequence[Live]) -> Live:
+        """Those of a commit as a segment, beside the segments in files."""
+        if self._making.poster is not None:  # all members are listed, and put in order at once
+            return live_of(list(state.pending.values()), self._making, state, lives)
+        # Taken out meanwhile: what fails half-way is not gone on with.
+        waiting, self._waiting = self._waiting, None
+        if waiting is None or not waiting.is_part_of(state.pending):
+            first = next(iter(state.pending.values()))
+            waiting = Waiting(first, is_text=self._making.keeping.is_text)
+        live = waiting.live(state.pending, lives)
+        self._waiting = waiting
+        return live
 
 
 def live_of(
     pending: Sequence[Pending], making: Making, state: State, lives: Sequence[Live] = ()
 ) -> Live:
-    """These documents as a segment; what other segments hold of them is not held once more."""
+    """These documents as a segment that is made at once, as a file would be.
+
+    What other segments hold of them is not held once more.
+    """
     rows = rows_of_pending(pending, no_rows(making, state))
     directory = MemoryDirectory()
     draft = draft_of(rows, known(lives, rows.digests), ONE_THREAD, making.poster)

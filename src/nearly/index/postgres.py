@@ -455,12 +455,12 @@ class Tables:
         except self._driver.Error as error:
             told = " ".join(str(error).split())
             # A message of the server may repeat the address that it was given.
-            told = told.replace(self.place.address, self.place.shown)
+            told = told.replace(self.place.address, self.place.shown).rstrip(".")
             if (error.sqlstate or "")[:2] in _DAMAGED:
                 raise self.damaged(told) from None
             raise SinkError(
-                f"{self.place.shown} cannot be used: {told}. Nothing was changed; see to the "
-                "server and your rights, and try again"
+                f"{self.place.shown} cannot be used. Nothing was changed; see to the server and "
+                f"your rights, and try again. The server or its driver said: {told}"
             ) from None
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "first_owners",
     "near_contents",
     "near_each_other",
+    "near_one",
 ]
 
 #: Of a bucket at most this many members are looked at; those with the least digests.
@@ -109,6 +110,10 @@ class Near:
     digests: npt.NDArray[np.uint64]
     nearness: npt.NDArray[np.float64]
 
+    def only(self, chosen: npt.NDArray[np.bool_]) -> "Near":
+        """Those that are marked."""
+        return Near(self.questions[chosen], self.digests[chosen], self.nearness[chosen])
+
 
 # One question
 
@@ -120,25 +125,39 @@ def ask(asking: Asking, near: Lives, content: pa.Array, k: int | None) -> Answer
         return Answer()
     most = MOST_MEMBERS if asking.poster is None else _tried(k)
     lives = near(asking, signed, content, most)
-    chosen, left_out = _chosen(asking, lives, content, signed, k)
-    found, compared = [], 0
-    for live, contents, digests in chosen:
-        nearness = _compare(asking, live, content, contents, digests, signed.digests[0])
-        compared += len(contents)
-        is_near = asking.is_near(nearness)
-        found.append((digests[is_near], nearness[is_near]))
+    found, compared, left_out = _near_contents_of(asking, lives, signed, content, k)
     if not found:
         return Answer(compared=compared, left_out=left_out)
-    digests, nearness = (
-        found[0]
-        if len(found) == 1
-        else (np.concatenate(column) for column in zip(*found, strict=True))
-    )
+    digests = np.concatenate([near.digests for near in found])
+    nearness = np.concatenate([near.nearness for near in found])
     values = nearness.tolist()
     ranked = sorted((-values[place], *owner) for place, *owner in _documents_of(lives, digests))[:k]
     shown = asking.measure.shown(np.array([-negative for negative, _, _ in ranked])).tolist()
     named = [owner for _, _, owner in ranked]
     return Answer(list(zip(named, shown, strict=True)), compared=compared, left_out=left_out)
+
+
+def near_one(
+    asking: Asking, lives: Sequence[Live], signed: Signed, content: pa.Array
+) -> tuple[list[Near], int]:
+    """What is near to one content but its copies, and how many were not looked at."""
+    found, _, left_out = _near_contents_of(asking, lives, signed, content, None)
+    others = [near.only((near.digests != signed.digests[0]).any(axis=1)) for near in found]
+    return others, left_out
+
+
+def _near_contents_of(
+    asking: Asking, lives: Sequence[Live], signed: Signed, content: pa.Array, k: int | None
+) -> tuple[list[Near], int, int]:
+    """What is near to one content; how many were compared, and how many not looked at."""
+    chosen, left_out = _chosen(asking, lives, content, signed, k)
+    found, compared = [], 0
+    for live, contents, digests in chosen:
+        nearness = _compare(asking, live, content, contents, digests, signed.digests[0])
+        compared += len(contents)
+        near = Near(np.zeros(len(contents), np.uint32), digests, nearness)
+        found.append(near.only(asking.is_near(nearness)))
+    return found, compared, left_out
 
 
 def _chosen(
@@ -181,34 +200,66 @@ def _near(
         if fullest <= MOST_MEMBERS:  # no bucket can be crowded: nothing is left out
             return found, 0
     met, left_out = _met(lives, signed.keys)
-    return _with_digests(_agreeing(asking, met, signed, k)), left_out
+    if left_out:
+        met = [_with_copy(each, signed.digests) for each in met]
+    chosen = _agreeing(asking, met, signed, k)
+    if asking.threshold is not None and left_out:
+        chosen, cut = _some_of_crowds(chosen)
+        left_out += cut
+    return ((each.live, each.contents, each.digests) for each in chosen if len(each)), left_out
 
 
-def _met(
-    lives: Sequence[Live], keys: npt.NDArray[np.uint32]
-) -> tuple[list[tuple[Live, npt.NDArray[np.uint64]]], int]:
-    """What one question meets in each segment, each content once."""
+@dataclass(frozen=True)
+class _Met:
+    """Contents of a segment that share a bucket with one question, each once, in order."""
+
+    live: Live
+    contents: npt.NDArray[np.uint32]
+    is_of_crowd: npt.NDArray[np.bool_]  # met in crowded buckets alone
+
+    def __len__(self) -> int:
+        return len(self.contents)
+
+    @property
+    def digests(self) -> npt.NDArray[np.uint64]:
+        """Theirs."""
+        return self.live.segment.digests(self.contents)
+
+    def only(self, chosen: npt.NDArray[np.bool_]) -> "_Met":
+        """Those that are marked."""
+        return _Met(self.live, self.contents[chosen], self.is_of_crowd[chosen])
+
+
+def _met(lives: Sequence[Live], keys: npt.NDArray[np.uint32]) -> tuple[list[_Met], int]:
+    """What one question meets in each segment, and how many members were not looked at."""
     found, left_out, counts = [], 0, np.zeros(keys.shape[1], np.int64)
-    for live in lives:
+    for live in lives:  # one more of a bucket than is looked at tells a crowd
         pairs, bands, more = live.segment.meet(
-            keys, (0, keys.shape[1]), MOST_MEMBERS, live.contents.bits
+            keys, (0, keys.shape[1]), MOST_MEMBERS + 1, live.contents.bits
         )
         left_out += more
         counts += np.bincount(bands, minlength=keys.shape[1])
-        found.append((live, pairs, bands))
+        found.append((live, pairs.astype(np.uint32), bands))
     crowded = np.flatnonzero(counts > MOST_MEMBERS)
     if len(crowded):
         found, cut = _cut(found, crowded.tolist())
         left_out += cut
-    return [(live, np.unique(pairs)) for live, pairs, _ in found if len(pairs)], left_out
+    return [_once(live, pairs, np.isin(bands, crowded)) for live, pairs, bands in found], left_out
+
+
+def _once(live: Live, contents: npt.NDArray[np.uint32], is_of_crowd: npt.NDArray[np.bool_]) -> _Met:
+    each, places = np.unique(contents, return_inverse=True)
+    is_of_crowd_alone = np.ones(len(each), bool)
+    is_of_crowd_alone[places[~is_of_crowd]] = False
+    return _Met(live, each, is_of_crowd_alone)
 
 
 def _cut(
-    found: list[tuple[Live, npt.NDArray[np.uint64], npt.NDArray[np.uint32]]], crowded: list[int]
-) -> tuple[list[tuple[Live, npt.NDArray[np.uint64], npt.NDArray[np.uint32]]], int]:
+    found: list[tuple[Live, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]], crowded: list[int]
+) -> tuple[list[tuple[Live, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]], int]:
     """Of a bucket that is crowded in all segments together, only those with the least digests."""
-    digests = [live.segment.digests(pairs.astype(np.uint32)) for live, pairs, _ in found]
-    stays = [np.ones(len(pairs), bool) for _, pairs, _ in found]
+    digests = [live.segment.digests(contents) for live, contents, _ in found]
+    stays = [np.ones(len(contents), bool) for _, contents, _ in found]
     cut = 0
     for band in crowded:
         members = [
@@ -220,29 +271,48 @@ def _cut(
             stays[i][place] = False
             cut += 1
     kept = [
-        (live, pairs[stay], bands[stay])
-        for (live, pairs, bands), stay in zip(found, stays, strict=True)
+        (live, contents[stay], bands[stay])
+        for (live, contents, bands), stay in zip(found, stays, strict=True)
     ]
     return kept, cut
 
 
-def _agreeing(
-    asking: Asking,
-    met: list[tuple[Live, npt.NDArray[np.uint64]]],
-    signed: Signed,
-    k: int | None,
-) -> Iterator[tuple[Live, npt.NDArray[np.uint32]]]:
+def _with_copy(met: _Met, own: npt.NDArray[np.uint64]) -> _Met:
+    """A copy of the question is found in any crowd."""
+    copies = met.live.find_held(own)[1].astype(np.uint32)
+    contents = np.concatenate([met.contents, copies])
+    is_of_crowd = np.concatenate([met.is_of_crowd, np.zeros(len(copies), bool)])
+    return _once(met.live, contents, is_of_crowd)
+
+
+def _agreeing(asking: Asking, met: list[_Met], signed: Signed, k: int | None) -> list[_Met]:
     """Contents whose sketches agree enough; for the nearest, those that agree most."""
     bits = asking.banding.hashing.bits
-    differ = [live.segment.differences(pairs, signed.sketches, bits) for live, pairs in met]
+    differ = [
+        each.live.segment.differences(each.contents.astype(np.uint64), signed.sketches, bits)
+        for each in met
+    ]
     most = asking.most_different
-    if asking.threshold is None and differ:
-        together = np.sort(np.concatenate(differ))
+    together = np.sort(np.concatenate([np.empty(0, np.uint32), *differ]))
+    if asking.threshold is None and len(together):
         most = int(together[min(_tried(k), len(together)) - 1])
-    for (live, pairs), different_positions in zip(met, differ, strict=True):
-        contents = pairs[different_positions <= most].astype(np.uint32)
-        if len(contents):
-            yield live, contents
+    return [each.only(positions <= most) for each, positions in zip(met, differ, strict=True)]
+
+
+def _some_of_crowds(met: list[_Met]) -> tuple[list[_Met], int]:
+    """What was met in crowded buckets alone fills the rest up to as many as of one bucket."""
+    members = sorted(
+        (*digest, i, place)
+        for i, each in enumerate(met)
+        for place, digest in enumerate(each.digests.tolist())
+        if each.is_of_crowd[place]
+    )
+    room = max(0, MOST_MEMBERS - (sum(map(len, met)) - len(members)))
+    stays = [np.ones(len(each), bool) for each in met]
+    for _, _, i, place in members[room:]:
+        stays[i][place] = False
+    kept = [each.only(stay) for each, stay in zip(met, stays, strict=True)]
+    return kept, len(members[room:])
 
 
 def _compare(
@@ -341,8 +411,7 @@ def near_contents(
         is_other = (digests != signed.digests[questions]).any(axis=1)
         questions, theirs, digests = questions[is_other], theirs[is_other], digests[is_other]
         nearness = _verified(asking, live, contents, questions, theirs, workers)
-        is_near = ~np.isnan(nearness)
-        found.append(Near(questions[is_near], digests[is_near], nearness[is_near]))
+        found.append(Near(questions, digests, nearness).only(~np.isnan(nearness)))
     return found, left_out
 
 

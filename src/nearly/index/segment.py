@@ -3,6 +3,7 @@
 Every page is compared with its checksum before something of it is used for the first time.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -27,7 +28,7 @@ U64 = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[Any]
 
 #: Blocks of texts that a segment remembers.
-REMEMBERED = 128
+REMEMBERED = 256
 #: From how many places on a column is checked as a whole.
 MANY = 64
 
@@ -64,6 +65,7 @@ class Segment:
         self._views = {name: opened.view(name) for name in opened.columns}
         self._block_firsts = self.column("block_firsts")
         self._block_places = self.column("block_places")
+        self._first_places = self._block_firsts.data  # sooner looked into one by one
         self._block: Callable[[int], tuple[npt.NDArray[np.uint8], Numbers]]
         self._block = lru_cache(REMEMBERED)(self._read_block)
 
@@ -153,9 +155,9 @@ class Segment:
 
     def text_at(self, place: int) -> npt.NDArray[np.uint8]:
         """The bytes of the content whose text lies at a place."""
-        block = int(self._block_firsts.searchsorted(place, side="right")) - 1
+        block = bisect_right(self._first_places, place) - 1
         data, offsets = self._block(block)
-        start = place - int(self._block_firsts[block])
+        start = place - self._first_places[block]
         return data[offsets[start] : offsets[start + 1]]
 
     def _gathered(self, data: npt.NDArray[np.uint8], starts: Numbers, ends: Numbers) -> pa.Array:

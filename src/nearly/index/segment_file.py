@@ -30,7 +30,7 @@ from nearly.measures.work import Workers
 __all__ = ["FORMAT", "Opened", "Written", "open_file", "write_file"]
 
 #: The version of the files of an index. Others are refused.
-FORMAT: Final = 1
+FORMAT: Final = 2
 MAGIC: Final = b"NEARLYIX"
 ALIGNED: Final = 64
 #: Bands that are sorted in one go: a row of keys is read once for them.

@@ -24,7 +24,7 @@ from nearly.index.draft import Draft, draft_of
 from nearly.index.live import Gone, Live, known
 from nearly.index.making import Making
 from nearly.index.merge import merged
-from nearly.index.pending import live_of, no_rows, rows_of_pending
+from nearly.index.pending import Gathering, no_rows, rows_of_pending
 from nearly.index.reading import Reading, chunks
 from nearly.index.scratch import Scratch
 from nearly.index.segment import Segment, open_segment
@@ -64,6 +64,7 @@ class Store:
         self.state = State()
         self._lives: tuple[Live, ...] = ()
         self._view = SegmentView(self.making, self.state, self._lives)
+        self._gathering = Gathering(self.making)
         self._fresh: dict[int, Segment] = {}  # written, and perhaps never committed
         self._version = -1
         self._pool: ThreadPoolExecutor | None = None
@@ -155,7 +156,7 @@ class Store:
             is_broken = self._is_tolerant and segment.damaged_pages()
             (self.broken if is_broken else lives).append(live)
         if state.pending:
-            lives.append(live_of(list(state.pending.values()), self.making, state, lives))
+            lives.append(self._gathering.live(state, lives))
         self.state, self._lives = state, tuple(lives)
         self._view = SegmentView(self.making, self.state, self._lives)
 

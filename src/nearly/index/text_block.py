@@ -14,9 +14,10 @@ __all__ = ["TextBlock", "compressed", "unpacked"]
 
 #: Bytes of contents in a block: more compress better, and take longer to read for one of them.
 BLOCK_BYTES: Final = 2**14
-LEVEL: Final = 1
 
-_CODEC = pa.Codec("zstd", LEVEL)
+#: A question reads a block for each text that it is compared with, so what counts is how fast it
+#: is unpacked: three times as fast as Zstandard, for a third to three fifths more room.
+_CODEC = pa.Codec("lz4_raw")
 
 
 class TextBlock(NamedTuple):

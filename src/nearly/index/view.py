@@ -4,7 +4,7 @@ A question is answered from segments. A store on disk has its segments mapped, a
 to every question; a store in a database fetches what a question may be about, as one segment.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -20,7 +20,7 @@ from nearly.index.making import Making
 from nearly.index.search import Asking
 from nearly.measures.base import Signed
 
-__all__ = ["Counts", "SegmentView", "View"]
+__all__ = ["Counts", "SegmentView", "View", "shown_to_kernel", "text_reader"]
 
 Digests = npt.NDArray[np.uint64]
 
@@ -84,15 +84,8 @@ class SegmentView:
 
     @cached_property
     def shown(self) -> _kernels.ShownSegments:
-        """The same for a kernel that asks all of them in one call."""
-        shown = _kernels.ShownSegments()
-        for live in self.lives:
-            shown.add(live.segment.mapped, live.contents.bits, live.documents.bits)
-        return shown
-
-    def text_at(self, segment: int, place: int) -> npt.NDArray[np.uint8]:
-        """The bytes of a text, by the place of its segment and its own."""
-        return self.lives[segment].segment.text_at(place)
+        """See `shown_to_kernel`."""
+        return shown_to_kernel(self.lives)
 
     def of_contents(self, digests: Digests) -> Sequence[Live]:  # noqa: ARG002
         """See `View`."""
@@ -115,3 +108,16 @@ class SegmentView:
             gone=sum(live.documents.count for live in lives),
             size=sum(written.size for written in self.state.segments.values()),
         )
+
+
+def shown_to_kernel(lives: Sequence[Live]) -> _kernels.ShownSegments:
+    """Segments for a kernel that asks all of them in one call."""
+    shown = _kernels.ShownSegments()
+    for live in lives:
+        shown.add(live.segment.mapped, live.contents.bits, live.documents.bits)
+    return shown
+
+
+def text_reader(lives: Sequence[Live]) -> Callable[[int, int], npt.NDArray[np.uint8]]:
+    """What gives the bytes of a text, by the place of its segment and its own."""
+    return lambda segment, place: lives[segment].segment.text_at(place)
