@@ -72,8 +72,6 @@ class Skipped:
 
     def table(self) -> pa.Table:
         """The listed records, in the order in which they were met."""
-        if not self._records:
-            return SKIPPED.empty_table()
         return pa.Table.from_arrays(
             [string_array(column, pa.string()) for column in (self._records, self._reasons)],
             schema=SKIPPED,
