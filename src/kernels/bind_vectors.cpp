@@ -1,8 +1,10 @@
 // Vectors for Python: signed, compared, and joined by products that bound how near they are.
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -99,10 +101,12 @@ template <typename Number, typename Join> auto give_pairs(const Matrix<Number> &
     return std::pair(std::move(first), give(std::move(found.second)));
 }
 
-static auto products_of_rows(const Matrix<std::int8_t> &one, const Matrix<std::int8_t> &other, std::int32_t limit, bool within) {
+static auto products_of_rows(const Matrix<std::int8_t> &one, const Matrix<std::int8_t> &other, std::int32_t limit, bool within, std::optional<int> asked) {
+    const Way way = asked ? Way(*asked) : fastest_way();
+    if (!runs_here(way)) throw std::invalid_argument("products do not run that way here");
     if (one.shape(1) < Rows8::ADDED || one.shape(1) % 4 != 0) throw std::invalid_argument("rows must have some fours of bytes");
     const auto rows = [](const auto &matrix) { return Rows8{matrix.data(), matrix.shape(0), matrix.shape(1) - Rows8::ADDED}; };
-    return give_pairs(one, other, [&] { return great_products(rows(one), rows(other), limit, within); });
+    return give_pairs(one, other, [&] { return great_products(rows(one), rows(other), limit, within, way); });
 }
 
 static auto pairs_of_rows(const Matrix<float> &one, const Matrix<float> &other, float limit, bool by_squares, bool within) {
@@ -132,7 +136,13 @@ void bind_vectors(nb::module_ &m) {
     bind_vectors_of<double>(m);
     m.def("sample_bits", &samples_of_bits, "bits"_a, "places"_a, "bands"_a, "rows"_a, "kept"_a);
     m.def("hamming", &nearness_of_bits, "bits"_a, "first"_a, "second"_a, "least"_a);
-    m.def("great_products", &products_of_rows, "one"_a, "other"_a, "limit"_a, "within"_a);
+    m.def("great_products", &products_of_rows, "one"_a, "other"_a, "limit"_a, "within"_a, "way"_a = nb::none());
+    m.def("product_ways", [] {
+        nb::list ways;
+        for (const Way way : {Way::words, Way::bytes, Way::tiles})
+            if (runs_here(way)) ways.append(static_cast<int>(way));
+        return ways;
+    });
     m.def("near_rows", &pairs_of_rows, "one"_a, "other"_a, "limit"_a, "by_squares"_a, "within"_a);
     m.def("near_bits", &pairs_of_bits, "one"_a, "other"_a, "most"_a, "within"_a);
 }
