@@ -46,18 +46,14 @@ inline void add_pairs(const GreatOnes &reached, std::size_t start, std::size_t e
         std::memcpy(words, reached + (some - start), sizeof words);
         for (const std::uint64_t word : words) any |= word;
         if (any == 0) continue;
-        for (std::size_t i = some; i < std::min(some + LOOKED_AT, end); ++i) {
-            if (words[(i - some) / WORD] == 0) {
-                i |= WORD - 1;
-                continue;
-            }
-            for (std::uint32_t left = reached[i - start]; left != 0; left &= left - 1) {
-                const std::size_t j = panel * Panels::LANES + static_cast<std::size_t>(std::countr_zero(left));
-                if (j >= theirs || (within && j <= i)) continue;
+        for (std::size_t w = 0; w < LOOKED_AT / WORD; ++w)
+            for (std::uint64_t left = words[w]; left != 0; left &= left - 1) {
+                const auto bit = static_cast<std::size_t>(std::countr_zero(left));
+                const std::size_t i = some + w * WORD + bit / Panels::LANES, j = panel * Panels::LANES + bit % Panels::LANES;
+                if (i >= end || j >= theirs || (within && j <= i)) continue;
                 found.first.push_back(static_cast<std::uint32_t>(i));
                 found.second.push_back(static_cast<std::uint32_t>(j));
             }
-        }
     }
 }
 

@@ -89,10 +89,15 @@ class Cosine(Direction):
         return np.maximum(nearness, 0.0)
 
     def nearness(
-        self, vectors: Vectors, first: Documents, second: Documents, least: float
+        self,
+        vectors: Vectors,
+        first: Documents,
+        second: Documents,
+        least: float,
+        others: Vectors | None = None,
     ) -> Nearness:
         """The cosine itself."""
-        return _kernels.cosines(vectors, first, second, least)
+        return _kernels.cosines(vectors, first, second, least, others)
 
     def bound(self, drawn: Any, threshold: Fraction) -> Products:
         """By products."""
@@ -116,10 +121,15 @@ class Angle(Direction, VectorDistance):
         return HALF_TURN
 
     def nearness(
-        self, vectors: Vectors, first: Documents, second: Documents, least: float
+        self,
+        vectors: Vectors,
+        first: Documents,
+        second: Documents,
+        least: float,
+        others: Vectors | None = None,
     ) -> Nearness:
         """The negative of the angle."""
-        return _kernels.angles(vectors, first, second, least)
+        return _kernels.angles(vectors, first, second, least, others)
 
     def bound(self, drawn: Any, threshold: Fraction) -> Products:
         """By products: the greater the angle, the smaller the cosine."""

@@ -99,11 +99,28 @@ class Mean(Direction):
         means[means < least] = np.nan
         return means
 
+    def compare_sides(
+        self,
+        one: pa.Array,
+        other: pa.Array,
+        first: Documents,
+        second: Documents,
+        threshold: Fraction,
+    ) -> Nearness:
+        """Together."""
+        place = (second + len(one)).astype(np.uint32)
+        return self.compare(pa.concat_arrays([one, other]), first, place, threshold)
+
     def nearness(
-        self, vectors: Vectors, first: Documents, second: Documents, least: float
+        self,
+        vectors: Vectors,
+        first: Documents,
+        second: Documents,
+        least: float,
+        others: Vectors | None = None,
     ) -> Nearness:
         """The cosine; all there is without the texts."""
-        return _kernels.cosines(vectors, first, second, least if least > 0 else -np.inf)
+        return _kernels.cosines(vectors, first, second, least if least > 0 else -np.inf, others)
 
     def bound(self, drawn: Any, threshold: Fraction) -> Products:
         """By the least cosine of such pairs."""

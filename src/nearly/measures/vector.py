@@ -70,9 +70,15 @@ class VectorMeasure(Measure):
 
     @abstractmethod
     def nearness(
-        self, vectors: Vectors, first: Documents, second: Documents, least: float
+        self,
+        vectors: Vectors,
+        first: Documents,
+        second: Documents,
+        least: float,
+        others: Vectors | None = None,
     ) -> Nearness:
-        """How near the vectors of pairs are; NaN below the least."""
+        """How near the vectors of pairs are; NaN below the least. The second of a pair is one of
+        the others, where there are any."""
 
     def vectors(self, contents: pa.Array) -> Any:
         """One row per document."""
@@ -93,6 +99,18 @@ class VectorMeasure(Measure):
         """In double precision."""
         least = -np.inf if threshold is None else float(threshold)
         return self.nearness(self.vectors(contents), first, second, least)
+
+    def compare_sides(
+        self,
+        one: pa.Array,
+        other: pa.Array,
+        first: Documents,
+        second: Documents,
+        threshold: Fraction,
+    ) -> Nearness:
+        """The same of pairs of one side and the other, without copying these together."""
+        vectors, others = self.vectors(one), self.vectors(other)
+        return self.nearness(vectors, first, second, float(threshold), others)
 
     # The exact join: see `vector_join`
 

@@ -27,7 +27,7 @@ MOST: Final = 127
 #: The greatest coordinate is taken to be so large at least: what heads add fits 32 bits.
 SMALLEST: Final = 0.05
 #: Coordinates to choose from.
-WIDTHS: Final = (16, 32, 48, 64, 80, 96, 128, 192, 256)
+WIDTHS: Final = (16, 32, 48, 64, 128, 192, 256)
 MOST_COORDINATES: Final = max(WIDTHS)
 #: Vectors that are looked at to choose; and what a full comparison costs, in products of a number.
 SAMPLE: Final = 1_024
@@ -87,6 +87,10 @@ class Products:
         heads[:, width:] = added.astype(np.int32)[:, None].view(np.int8)
         return heads
 
+    def places(self, heads: Heads) -> Singles:
+        """See `Bound`."""
+        return heads[:, :-4].astype(np.float32)
+
     @property
     def limit(self) -> int:
         """The least product of heads, with what both add, of vectors that are near enough."""
@@ -145,6 +149,10 @@ class Apart:
         moved = self.moved(vectors)
         heads = moved if self.columns is None else _with_rest(moved, self.columns)
         return heads.astype(np.float32)
+
+    def places(self, heads: Singles) -> Singles:
+        """See `Bound`."""
+        return heads
 
     def near(self, mine: Singles, theirs: Singles, *, same: bool) -> tuple[Documents, Documents]:
         """See `Bound`. Each number was rounded by a part of the greatest one at most, and so is
