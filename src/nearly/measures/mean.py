@@ -24,6 +24,7 @@ from nearly.measures.vector_bound import Products
 from nearly.settings import Settings
 from nearly.tuning.family import MeanHyperplane
 from nearly.tuning.hashing import Hashing, background
+from nearly.tuning.method import Costs
 
 __all__ = ["Mean"]
 
@@ -42,6 +43,8 @@ class Mean(Direction):
 
     name: ClassVar[str] = "mean"
     together: ClassVar[int] = 0  # sets are made of texts
+    costs: ClassVar[Costs] = Costs(look_of_a_join=Direction.costs.look_of_a_join)
+    joined_fast: ClassVar[int] = 2**13
 
     jaccard: Jaccard
 
