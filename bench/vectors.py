@@ -12,9 +12,12 @@ is measured against the exact join.
 To embed the tweets takes a while: --prepare does no more than that, and keeps them in bench/.cache.
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's, before it is imported
 
 import harness
 import numpy as np

@@ -35,6 +35,8 @@ COMPARISON: Final = 20_000
 #: More than rounding of single precision can be off by: of a cosine, and in parts of a number.
 SLACK: Final = 1e-4
 ROUNDING: Final = 2.0**-22
+#: Squared lengths that single precision holds well.
+USUAL: Final = 1e-20, 1e20
 #: In thresholds. What lies beyond is drawn in to there, which brings nothing further apart.
 FARTHEST: Final = 1e15
 
@@ -73,19 +75,30 @@ class Products:
 
     def heads(self, vectors: npt.NDArray[Any]) -> Heads:
         """The rounded coordinates of each vector, and behind them the number that it adds."""
-        unit = _unit(vectors)
-        first = unit @ self.columns
-        rest = np.einsum("ij,ij->i", unit, unit) - np.einsum("ij,ij->i", first, first)
+        first, squares = self._first(vectors)
+        rest = squares - np.einsum("ij,ij->i", first, first)
         first /= self.step
         rounded = np.clip(np.rint(first), -MOST, MOST)
         first -= rounded
         lost = self.step * np.sqrt(np.einsum("ij,ij->i", first, first))
         added = np.ceil((np.maximum(rest, 0) + lost**2 + 2 * lost) / 2 / self.step**2)
         width = -(-first.shape[1] // 4) * 4
-        heads = np.zeros((len(unit), width + 4), np.int8)
+        heads = np.zeros((len(first), width + 4), np.int8)
         heads[:, : first.shape[1]] = rounded
         heads[:, width:] = added.astype(np.int32)[:, None].view(np.int8)
         return heads
+
+    def _first(self, vectors: npt.NDArray[Any]) -> tuple[Singles, Singles | float]:
+        """The coordinates of directions, and the squares of their lengths. Numbers of usual size
+        are made 1 long when they have become few."""
+        if vectors.dtype == np.float32 and len(vectors):
+            squares = np.einsum("ij,ij->i", vectors, vectors)
+            if squares.min() > USUAL[0] and squares.max() < USUAL[1]:
+                first: Singles = vectors @ self.columns
+                first /= np.sqrt(squares)[:, None]
+                return first, 1.0
+        unit = _unit(vectors)
+        return unit @ self.columns, np.einsum("ij,ij->i", unit, unit)
 
     def places(self, heads: Heads) -> Singles:
         """See `Bound`."""
