@@ -19,6 +19,7 @@ from hypothesis.extra import numpy as arrays
 import nearly
 from nearly import _kernels, textbook
 from nearly.cli.program import run
+from nearly.documents.spool import TextStore
 from nearly.errors import MissingError, SettingsError, SourceError
 from nearly.measures import vector_join
 from nearly.measures.cosine import Cosine
@@ -213,6 +214,37 @@ def test_the_bound_of_the_join_misses_nothing_and_rules_much_out(
     meetings = sum(part.meetings for part in joined)
     assert meetings == 704 * 703 // 2
     assert sum(part.verified for part in joined) < meetings / 10
+
+
+def test_the_order_of_a_join_is_no_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors that were drawn for others to stand next to decide nothing but the order."""
+    vectors = groups(400, 24)
+    found = []
+    for pivots in (1, 7, 256):
+        monkeypatch.setattr(vector_join, "PIVOTS", pivots)
+        found.append(as_dict(nearly.find(vectors, threshold=0.85, method="exact")))
+    assert len(found[0]) > 200
+    assert found[0] == found[1] == found[2]
+    assert_same(found[0], expected(vectors, 0.85), 0.85)
+
+
+def test_many_pairs_are_verified_with_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are more candidates than documents, and the contents of all can be held."""
+    read: list[int] = []
+    take = TextStore.take
+
+    def counted(self: TextStore, documents: Any) -> Any:
+        read.append(len(documents))
+        return take(self, documents)
+
+    monkeypatch.setattr(TextStore, "take", counted)
+    monkeypatch.setattr("nearly.stages.verification.PAIRS", 100)
+    draw = np.random.default_rng(8)
+    vectors = np.ones((60, 8)) + 0.1 * draw.standard_normal((60, 8))
+    found = nearly.find(vectors, threshold=0.9, method="lsh", bands=20, rows=4)
+    assert len(found) > 1_000
+    assert as_dict(found).keys() <= expected(vectors, 0.9 - 1e-9).keys()
+    assert [count for count in read if count] == [60]
 
 
 @pytest.mark.parametrize("width", [4, 12, 64, 68, 192])
