@@ -45,13 +45,17 @@ template <typename Number> static std::uint64_t vectors_of(std::mt19937_64 &rand
 }
 
 static std::uint64_t products_of(std::mt19937_64 &random) {
-    const std::size_t width = 4 * (random() % 9), mine = random() % 140, theirs = random() % 70;
+    const std::size_t width = 4 * (random() % 40), mine = random() % 140, theirs = random() % 70;
     std::vector<std::int8_t> one(mine * (width + Rows8::ADDED)), other(theirs * (width + Rows8::ADDED));
     for (auto *side : {&one, &other})
         for (std::size_t i = 0; i < side->size(); ++i)  // the last bytes of a row are one number, and a small one
             (*side)[i] = i % (width + Rows8::ADDED) < width + 2 ? static_cast<std::int8_t>(random() % 255 - 127) : 0;
-    const auto [a, b] = great_products({one.data(), mine, width}, {other.data(), theirs, width}, 1000, false);
-    const auto [c, d] = great_products({one.data(), mine, width}, {one.data(), mine, width}, 0, true);
+    const Rows8 these{one.data(), mine, width}, those{other.data(), theirs, width};
+    const auto [a, b] = great_products(these, those, 1000, false, Way::words);
+    const auto [c, d] = great_products(these, these, 0, true, Way::words);
+    for (const Way way : {Way::bytes, Way::tiles})
+        if (runs_here(way) && (great_products(these, those, 1000, false, way) != RowPairs(a, b) || great_products(these, these, 0, true, way) != RowPairs(c, d)))
+            throw std::logic_error("another way found other pairs");
     std::uint64_t digest = a.size() + 7 * c.size();
     for (const auto &side : {a, b, c, d}) digest = std::accumulate(side.begin(), side.end(), digest);
     return digest;

@@ -62,7 +62,8 @@ class Products:
         unit = _unit(drawn)
         axes = _axes(unit[::2]).astype(np.float32)
         some = _some(unit[1::2] if len(unit) > 1 else unit)
-        bounds = (cls._by(axes[:, :width], some, least) for width in WIDTHS)
+        widths = sorted({min(width, axes.shape[1]) for width in WIDTHS})
+        bounds = (cls._by(axes[:, :width], some, least) for width in widths)
         return min(bounds, key=lambda bound: bound.columns.shape[1] + COMPARISON * bound.left(some))
 
     @classmethod
@@ -113,8 +114,11 @@ class Products:
         """The share of pairs of these that are not ruled out."""
         heads = self.heads(some)
         numbers = heads[:, :-4].astype(np.float32)
-        added = np.ascontiguousarray(heads[:, -4:]).view(np.int32)
-        reached = int(np.count_nonzero(numbers @ numbers.T + added >= self.limit - added.T))
+        added = np.ascontiguousarray(heads[:, -4:]).view(np.int32).astype(np.float32)
+        products = numbers @ numbers.T
+        products += added
+        products += added.T
+        reached = int(np.count_nonzero(products >= self.limit))
         return max(0, reached - len(some)) / max(1, len(some) ** 2)
 
     def near(self, mine: Heads, theirs: Heads, *, same: bool) -> tuple[Documents, Documents]:
