@@ -23,6 +23,7 @@ from nearly.cli.find import find
 from nearly.documents.side import by_side, may_meet
 from nearly.engines.local.near_pair import met_candidates
 from nearly.measures.cosine import OF_COSINES as BITS_OF_VECTORS
+from nearly.measures.cosine import Cosine
 from nearly.measures.jaccard import Jaccard
 from nearly.measures.number import different
 from nearly.measures.pair import split_pairs
@@ -371,6 +372,20 @@ def test_the_join_must_cost_less() -> None:
 
     assert decided(joined=100) == "exact"
     assert decided(joined=100_000) == "lsh"
+
+
+def test_a_join_of_vectors_costs_less_for_each_pair() -> None:
+    """All pairs of 100,000 vectors are joined where they meet often, and hashed where not."""
+    chosen = Choice("lsh", "hashing is cheaper")
+    usual = rehearsed(joined=499_500)
+    vectors = replace(usual, costs=Cosine.costs)
+
+    def decided(meetings: int, seen: Rehearsal) -> str:
+        return reconsider(chosen, 100_000, 10**8, meetings, seen, hubs=0).method
+
+    assert decided(150_000_000, vectors) == "exact"
+    assert decided(150_000_000, usual) == "lsh"
+    assert decided(50_000_000, vectors) == "lsh"
 
 
 # What is said

@@ -19,6 +19,7 @@ from hypothesis.extra import numpy as arrays
 import nearly
 from nearly import _kernels, textbook
 from nearly.cli.program import run
+from nearly.documents.spool import TextStore
 from nearly.errors import MissingError, SettingsError, SourceError
 from nearly.measures import vector_join
 from nearly.measures.cosine import Cosine
@@ -215,23 +216,75 @@ def test_the_bound_of_the_join_misses_nothing_and_rules_much_out(
     assert sum(part.verified for part in joined) < meetings / 10
 
 
-@pytest.mark.parametrize("width", [4, 12, 64])
-def test_great_products_are_those_of_numpy(width: int) -> None:
+def test_the_order_of_a_join_is_no_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors that were drawn for others to stand next to decide nothing but the order."""
+    vectors = groups(400, 24)
+    found = []
+    for pivots in (1, 7, 256):
+        monkeypatch.setattr(vector_join, "PIVOTS", pivots)
+        found.append(as_dict(nearly.find(vectors, threshold=0.85, method="exact")))
+    assert len(found[0]) > 200
+    assert found[0] == found[1] == found[2]
+    assert_same(found[0], expected(vectors, 0.85), 0.85)
+
+
+def test_many_pairs_are_verified_with_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are more candidates than documents, and the contents of all can be held."""
+    read: list[int] = []
+    take = TextStore.take
+
+    def counted(self: TextStore, documents: Any) -> Any:
+        read.append(len(documents))
+        return take(self, documents)
+
+    monkeypatch.setattr(TextStore, "take", counted)
+    monkeypatch.setattr("nearly.stages.verification.PAIRS", 100)
+    draw = np.random.default_rng(8)
+    vectors = np.ones((60, 8)) + 0.1 * draw.standard_normal((60, 8))
+    found = nearly.find(vectors, threshold=0.9, method="lsh", bands=20, rows=4)
+    assert len(found) > 1_000
+    assert as_dict(found).keys() <= expected(vectors, 0.9 - 1e-9).keys()
+    assert [count for count in read if count] == [60]
+
+
+@pytest.mark.parametrize("width", [4, 12, 64, 68, 192])
+@pytest.mark.parametrize("count", [1, 16, 131, 1100])
+def test_great_products_are_those_of_numpy(width: int, count: int) -> None:
+    """Every way that this machine has to work them out, and not only the fastest."""
     draw = np.random.default_rng(width)
-    numbers = [draw.integers(-127, 128, (n, width)).astype(np.int8) for n in (131, 70)]
-    added = [draw.integers(-9999, 9999, (n, 1)).astype(np.int32) for n in (131, 70)]
+    numbers = [draw.integers(-127, 128, (n, width)).astype(np.int8) for n in (count, 70)]
+    added = [draw.integers(-9999, 9999, (n, 1)).astype(np.int32) for n in (count, 70)]
     one, other = (np.hstack([n, a.view(np.int8)]) for n, a in zip(numbers, added, strict=True))
     mine, theirs = (n.astype(int) for n in numbers)
     products = mine @ theirs.T + added[0] + added[1].T
     limit = int(np.quantile(products, 0.9))
-    a, b = _kernels.great_products(one, other, limit, False)
-    assert sorted(zip(a, b, strict=True)) == sorted(
-        zip(*np.nonzero(products >= limit), strict=True)
-    )
     squares = mine @ mine.T + added[0] + added[0].T
-    a, b = _kernels.great_products(one, one, limit, True)
-    true = np.nonzero(np.triu(squares >= limit, 1))
-    assert sorted(zip(a, b, strict=True)) == sorted(zip(*true, strict=True))
+    ways = _kernels.product_ways()
+    assert 0 in ways
+    for way in ways:
+        a, b = _kernels.great_products(one, other, limit, False, way)
+        assert sorted(zip(a, b, strict=True)) == sorted(
+            zip(*np.nonzero(products >= limit), strict=True)
+        )
+        a, b = _kernels.great_products(one, one, limit, True, way)
+        true = np.nonzero(np.triu(squares >= limit, 1))
+        assert sorted(zip(a, b, strict=True)) == sorted(zip(*true, strict=True))
+    for way in {0, 1, 2, 3} - set(ways):
+        with pytest.raises(ValueError, match="do not run that way here"):
+            _kernels.great_products(one, other, limit, False, way)
+
+
+def test_sums_are_the_same_to_the_last_bit_in_wide_registers() -> None:
+    """Numbers of single precision are compared as the same numbers of double precision are."""
+    draw = np.random.default_rng(5)
+    ends = np.arange(40, dtype=np.uint32)
+    for length in (1, 7, 8, 31, 32, 33, 63, 256, 300):
+        spread = 10.0 ** draw.integers(-18, 18, (80, length))
+        vectors = (draw.standard_normal((80, length)) * spread).astype(np.float32)
+        narrow = _kernels.cosines(vectors.astype(np.float64), ends, ends + np.uint32(40), -np.inf)
+        assert (_kernels.cosines(vectors, ends, ends + np.uint32(40), -np.inf) == narrow).all()
+        sides = _kernels.cosines(vectors[:40], ends, ends, -np.inf, vectors[40:])
+        assert (sides == narrow).all()
 
 
 @given(st.integers(0, 2**32), st.sampled_from([2, 5, 40]), st.sampled_from([0.1, 0.7, 0.999]))

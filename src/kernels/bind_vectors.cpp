@@ -1,8 +1,10 @@
 // Vectors for Python: signed, compared, and joined by products that bound how near they are.
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -60,10 +62,10 @@ static auto samples_of_bits(const BitMatrix &words, const Column<std::uint32_t> 
 
 using Places = Column<std::uint32_t>;
 
-template <typename Compare> auto give_nearness(std::size_t count, const Places &first, const Places &second, Compare &&compare) {
+template <typename Compare> auto give_nearness(std::size_t mine, std::size_t theirs, const Places &first, const Places &second, Compare &&compare) {
     if (first.size() != second.size()) throw std::invalid_argument("a pair needs two places");
-    check_below(span_of(first), count);
-    check_below(span_of(second), count);
+    check_below(span_of(first), mine);
+    check_below(span_of(second), theirs);
     std::vector<double> found;
     {
         nb::gil_scoped_release release;
@@ -72,19 +74,30 @@ template <typename Compare> auto give_nearness(std::size_t count, const Places &
     return give(std::move(found));
 }
 
+// Where there are no others, both places of a pair are of the same vectors.
+template <typename Number> Sides<Number> sides_of(const Matrix<Number> &matrix, const std::optional<Matrix<Number>> &others) {
+    if (others && others->shape(1) != matrix.shape(1)) throw std::invalid_argument("vectors of both sides must have one length");
+    return {vectors_of(matrix), others ? vectors_of(*others) : vectors_of(matrix)};
+}
+
 template <typename Number, auto compare>
-auto nearness_of(const Matrix<Number> &matrix, const Places &first, const Places &second, double least) {
-    return give_nearness(matrix.shape(0), first, second, [&](Pairs a, Pairs b) { return compare(vectors_of(matrix), a, b, least); });
+auto nearness_of(const Matrix<Number> &matrix, const Places &first, const Places &second, double least, const std::optional<Matrix<Number>> &others) {
+    const Sides<Number> sides = sides_of(matrix, others);
+    return give_nearness(sides.one.count, sides.other.count, first, second, [&](Pairs a, Pairs b) { return compare(sides, a, b, least); });
 }
 
 template <typename Number>
-auto powers_of(const Matrix<Number> &matrix, const Places &first, const Places &second, double least, unsigned quarters) {
+auto powers_of(const Matrix<Number> &matrix, const Places &first, const Places &second, double least, unsigned quarters,
+               const std::optional<Matrix<Number>> &others) {
     if (quarters < 4) throw std::invalid_argument("a power is 1 or more");
-    return give_nearness(matrix.shape(0), first, second, [&](Pairs a, Pairs b) { return minkowski(vectors_of(matrix), a, b, least, quarters); });
+    const Sides<Number> sides = sides_of(matrix, others);
+    return give_nearness(sides.one.count, sides.other.count, first, second, [&](Pairs a, Pairs b) { return minkowski(sides, a, b, least, quarters); });
 }
 
-static auto nearness_of_bits(const BitMatrix &words, const Places &first, const Places &second, double least) {
-    return give_nearness(words.shape(0), first, second, [&](Pairs a, Pairs b) { return hamming(bits_of(words), a, b, least); });
+static auto nearness_of_bits(const BitMatrix &words, const Places &first, const Places &second, double least, const std::optional<BitMatrix> &others) {
+    if (others && others->shape(1) != words.shape(1)) throw std::invalid_argument("rows of both sides must have one width");
+    const BitRows one = bits_of(words), other = others ? bits_of(*others) : one;
+    return give_nearness(one.count, other.count, first, second, [&](Pairs a, Pairs b) { return hamming(one, other, a, b, least); });
 }
 
 // The pairs of rows that `join` finds in two matrices.
@@ -99,10 +112,12 @@ template <typename Number, typename Join> auto give_pairs(const Matrix<Number> &
     return std::pair(std::move(first), give(std::move(found.second)));
 }
 
-static auto products_of_rows(const Matrix<std::int8_t> &one, const Matrix<std::int8_t> &other, std::int32_t limit, bool within) {
+static auto products_of_rows(const Matrix<std::int8_t> &one, const Matrix<std::int8_t> &other, std::int32_t limit, bool within, std::optional<int> asked) {
+    const Way way = asked ? Way(*asked) : fastest_way();
+    if (!runs_here(way)) throw std::invalid_argument("products do not run that way here");
     if (one.shape(1) < Rows8::ADDED || one.shape(1) % 4 != 0) throw std::invalid_argument("rows must have some fours of bytes");
     const auto rows = [](const auto &matrix) { return Rows8{matrix.data(), matrix.shape(0), matrix.shape(1) - Rows8::ADDED}; };
-    return give_pairs(one, other, [&] { return great_products(rows(one), rows(other), limit, within); });
+    return give_pairs(one, other, [&] { return great_products(rows(one), rows(other), limit, within, way); });
 }
 
 static auto pairs_of_rows(const Matrix<float> &one, const Matrix<float> &other, float limit, bool by_squares, bool within) {
@@ -118,12 +133,12 @@ template <typename Number> void bind_vectors_of(nb::module_ &m) {
     using namespace nanobind::literals;
     m.def("sign_vectors", &signs_of_vectors<Number>, "vectors"_a, "seed"_a, "bands"_a, "rows"_a, "kept"_a);
     m.def("project_vectors", &cells_of_vectors<Number>, "vectors"_a, "directions"_a, "shifts"_a, "width"_a, "bands"_a, "rows"_a, "kept"_a);
-    m.def("cosines", &nearness_of<Number, &cosines<Number>>, "vectors"_a, "first"_a, "second"_a, "least"_a);
-    m.def("euclidean", &nearness_of<Number, &euclidean<Number>>, "vectors"_a, "first"_a, "second"_a, "least"_a);
-    m.def("manhattan", &nearness_of<Number, &manhattan<Number>>, "vectors"_a, "first"_a, "second"_a, "least"_a);
-    m.def("minkowski", &powers_of<Number>, "vectors"_a, "first"_a, "second"_a, "least"_a, "quarters"_a);
-    m.def("angles", &nearness_of<Number, &angles<Number>>, "vectors"_a, "first"_a, "second"_a, "least"_a);
-    m.def("differing_places", &nearness_of<Number, &differing_places<Number>>, "vectors"_a, "first"_a, "second"_a, "least"_a);
+    m.def("cosines", &nearness_of<Number, &cosines<Number>>, "vectors"_a, "first"_a, "second"_a, "least"_a, "others"_a = nb::none());
+    m.def("euclidean", &nearness_of<Number, &euclidean<Number>>, "vectors"_a, "first"_a, "second"_a, "least"_a, "others"_a = nb::none());
+    m.def("manhattan", &nearness_of<Number, &manhattan<Number>>, "vectors"_a, "first"_a, "second"_a, "least"_a, "others"_a = nb::none());
+    m.def("minkowski", &powers_of<Number>, "vectors"_a, "first"_a, "second"_a, "least"_a, "quarters"_a, "others"_a = nb::none());
+    m.def("angles", &nearness_of<Number, &angles<Number>>, "vectors"_a, "first"_a, "second"_a, "least"_a, "others"_a = nb::none());
+    m.def("differing_places", &nearness_of<Number, &differing_places<Number>>, "vectors"_a, "first"_a, "second"_a, "least"_a, "others"_a = nb::none());
 }
 
 void bind_vectors(nb::module_ &m) {
@@ -131,8 +146,14 @@ void bind_vectors(nb::module_ &m) {
     bind_vectors_of<float>(m);
     bind_vectors_of<double>(m);
     m.def("sample_bits", &samples_of_bits, "bits"_a, "places"_a, "bands"_a, "rows"_a, "kept"_a);
-    m.def("hamming", &nearness_of_bits, "bits"_a, "first"_a, "second"_a, "least"_a);
-    m.def("great_products", &products_of_rows, "one"_a, "other"_a, "limit"_a, "within"_a);
+    m.def("hamming", &nearness_of_bits, "bits"_a, "first"_a, "second"_a, "least"_a, "others"_a = nb::none());
+    m.def("great_products", &products_of_rows, "one"_a, "other"_a, "limit"_a, "within"_a, "way"_a = nb::none());
+    m.def("product_ways", [] {
+        nb::list ways;
+        for (const Way way : {Way::words, Way::bytes, Way::tiles})
+            if (runs_here(way)) ways.append(static_cast<int>(way));
+        return ways;
+    });
     m.def("near_rows", &pairs_of_rows, "one"_a, "other"_a, "limit"_a, "by_squares"_a, "within"_a);
     m.def("near_bits", &pairs_of_bits, "one"_a, "other"_a, "most"_a, "within"_a);
 }

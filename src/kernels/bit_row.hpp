@@ -47,13 +47,13 @@ inline std::uint32_t differing_bits(const std::uint64_t *a, const std::uint64_t 
 }
 
 // For each pair of places how many bits differ, counted down from 0; NaN below `least`.
-NEARLY_CLONES inline std::vector<double> hamming(const BitRows &bits, std::span<const std::uint32_t> first,
+NEARLY_CLONES inline std::vector<double> hamming(const BitRows &one, const BitRows &other, std::span<const std::uint32_t> first,
                                                  std::span<const std::uint32_t> second, double least) {
     std::vector<double> found(first.size());
     Stop stop;
     for (std::size_t i = 0; i < first.size(); ++i) {
-        stop.check(bits.width + 4);
-        const double nearness = -static_cast<double>(differing_bits(bits[first[i]], bits[second[i]], bits.width));
+        stop.check(one.width + 4);
+        const double nearness = -static_cast<double>(differing_bits(one[first[i]], other[second[i]], one.width));
         found[i] = nearness >= least ? nearness : std::numeric_limits<double>::quiet_NaN();
     }
     return found;

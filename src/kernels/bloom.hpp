@@ -122,12 +122,46 @@ NEARLY_AVX2 inline void add_widely(const Bloom &filter, std::span<const std::uin
         stop.check(16);
     }
 }
+
+#define NEARLY_BLOCK __attribute__((target("avx512f")))
+
+// All bits of a key, in one register.
+NEARLY_BLOCK inline __m512i bits_of(std::uint64_t key, unsigned hashes) {
+    const __m512i one = _mm512_set1_epi64(1), starts = _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448);
+    __m512i bits = _mm512_setzero_si512();
+    for (unsigned left = hashes; left > 0;) {
+        key = mix(key + GOLDEN);
+        const unsigned here = std::min(BITS_PER_WORD, left);
+        left -= here;
+        for (unsigned k = 0; k < here; ++k) {
+            const __m512i place = _mm512_set1_epi64(static_cast<long long>(key >> (9 * k) & 511));
+            bits = _mm512_or_si512(bits, _mm512_maskz_sllv_epi64(0xFF, one, _mm512_sub_epi64(place, starts)));
+        }
+    }
+    return bits;
+}
+
+NEARLY_BLOCK inline void add_at_once(const Bloom &filter, std::span<const std::uint64_t> keys, std::uint8_t *is_new) {
+    Stop stop;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        prefetch_ahead(filter, keys, i);
+        std::uint64_t *const block = filter.block(keys[i]);
+        const __m512i before = _mm512_loadu_si512(block), after = _mm512_or_si512(before, bits_of(keys[i], filter.hashes()));
+        _mm512_storeu_si512(block, after);
+        is_new[i] = _mm512_cmpneq_epi64_mask(before, after) != 0;
+        stop.check(16);
+    }
+}
 #endif
 
 // Which keys were new, in their order: a key that is given twice is new once.
 inline std::vector<std::uint8_t> add_keys(const Bloom &filter, std::span<const std::uint64_t> keys) {
     std::vector<std::uint8_t> is_new(keys.size());
 #ifdef NEARLY_AVX2
+    if (__builtin_cpu_supports("avx512f")) {
+        add_at_once(filter, keys, is_new.data());
+        return is_new;
+    }
     if (__builtin_cpu_supports("avx2")) {
         add_widely(filter, keys, is_new.data());
         return is_new;

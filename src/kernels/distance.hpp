@@ -35,8 +35,52 @@ template <typename Number, typename Of>
     return sums[0];
 }
 
-template <typename Number> NEARLY_CLONES double product_of(const Number *a, const Number *b, std::size_t length) {
+template <typename Number> NEARLY_CLONES double plain_product(const Number *a, const Number *b, std::size_t length) {
     return sum_over(a, b, length, [](double x, double y) { return x * y; });
+}
+#ifdef NEARLY_AVX2
+#define NEARLY_WIDE __attribute__((target("avx512f,avx512dq,avx512vl")))
+
+// Adds the products of up to eight numbers; the others count as zeros.
+NEARLY_WIDE inline __m512d add_eight(__m512d sums, const float *a, const float *b, __mmask8 some) {
+    const __m256 of_a = _mm256_maskz_loadu_ps(some, a), of_b = _mm256_maskz_loadu_ps(some, b);
+    return _mm512_fmadd_pd(_mm512_maskz_cvtps_pd(some, of_a), _mm512_maskz_cvtps_pd(some, of_b), sums);
+}
+
+// The same to the last bit: a product of two numbers of single precision is exact in double precision, so that it makes no
+// difference whether it is added at once.
+NEARLY_WIDE inline double wide_product(const float *a, const float *b, std::size_t length) {
+    constexpr std::size_t EIGHT = 8, PARTS = LANES / EIGHT;
+    constexpr __mmask8 ALL = 0xFF;
+    __m512d sums[PARTS] = {};
+    std::size_t i = 0;
+    for (; i + LANES <= length; i += LANES)
+        for (std::size_t part = 0; part < PARTS; ++part)
+            sums[part] = add_eight(sums[part], a + i + part * EIGHT, b + i + part * EIGHT, ALL);
+    for (std::size_t part = 0; i < length; i += EIGHT, ++part) {
+        const auto some = static_cast<__mmask8>(length - i < EIGHT ? (1u << (length - i)) - 1 : ALL);
+        sums[part] = add_eight(sums[part], a + i, b + i, some);
+    }
+    double left[EIGHT];
+    _mm512_storeu_pd(left, _mm512_add_pd(_mm512_add_pd(sums[0], sums[2]), _mm512_add_pd(sums[1], sums[3])));
+    for (std::size_t half = EIGHT / 2; half > 0; half /= 2)
+        for (std::size_t lane = 0; lane < half; ++lane) left[lane] += left[lane + half];
+    return left[0];
+}
+
+inline bool is_wide() {
+    static const bool is = __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return is;
+}
+#else
+inline bool is_wide() { return false; }
+#endif
+template <typename Number> double product_of(const Number *a, const Number *b, std::size_t length) {
+#ifdef NEARLY_AVX2
+    if constexpr (std::is_same_v<Number, float>)
+        if (is_wide()) return wide_product(a, b, length);
+#endif
+    return plain_product(a, b, length);
 }
 template <typename Number> NEARLY_CLONES double squares_of(const Number *a, const Number *b, std::size_t length) {
     return sum_over(a, b, length, [](double x, double y) { return (x - y) * (x - y); });
@@ -58,17 +102,6 @@ NEARLY_CLONES double squares_together(const Number *a, const Number *b, std::siz
     return sum_over(a, b, length, [=](double x, double y) { return (x / by_a + y / by_b) * (x / by_a + y / by_b); });
 }
 
-// The squared length of each vector.
-template <typename Number> std::vector<double> squared_lengths(const Vectors<Number> &vectors) {
-    std::vector<double> squares(vectors.count);
-    Stop stop;
-    for (std::size_t i = 0; i < vectors.count; ++i) {
-        stop.check(vectors.length);
-        squares[i] = product_of(vectors[i], vectors[i], vectors.length);
-    }
-    return squares;
-}
-
 // The cosine of an angle; that of a vector with itself is 1 exactly, and 0 where there is no direction.
 inline double cosine_of(double product, double square_a, double square_b) {
     const double lengths = std::sqrt(square_a * square_b);
@@ -77,16 +110,49 @@ inline double cosine_of(double product, double square_a, double square_b) {
 
 using Pairs = std::span<const std::uint32_t>;
 
+// Pairs of a vector of one side and a vector of the other; the sides may be the same vectors.
+template <typename Number> struct Sides {
+    Vectors<Number> one, other;
+
+    bool are_same() const { return one.numbers == other.numbers && one.count == other.count; }
+};
+
+// The squared lengths of vectors of both sides, each worked out when it is asked for.
+template <typename Number> class Squares {
+  public:
+    explicit Squares(const Sides<Number> &sides)
+        : sides_(sides), one_(sides.one.count, UNKNOWN), other_(sides.are_same() ? 0 : sides.other.count, UNKNOWN) {}
+
+    double one(std::uint32_t i) { return of(sides_.one, one_, i); }
+    double other(std::uint32_t i) { return of(sides_.other, other_.empty() ? one_ : other_, i); }
+
+  private:
+    static constexpr double UNKNOWN = -1;
+
+    const Sides<Number> &sides_;
+    std::vector<double> one_, other_;
+
+    static double of(const Vectors<Number> &vectors, std::vector<double> &squares, std::uint32_t i) {
+        if (squares[i] == UNKNOWN) squares[i] = product_of(vectors[i], vectors[i], vectors.length);
+        return squares[i];
+    }
+};
+
 // For each pair of places what `of` says of its vectors, or NaN where that is below `least`.
 template <typename Number, typename Of>
-std::vector<double> compare_vectors(const Vectors<Number> &vectors, Pairs first, Pairs second, double least, Of of) {
-    constexpr std::size_t AHEAD = 2, LINE = 64 / sizeof(Number), MOST = 16 * LINE;
+std::vector<double> compare_vectors(const Sides<Number> &sides, Pairs first, Pairs second, double least, Of of) {
+    constexpr std::size_t AHEAD = 3, LINE = 64 / sizeof(Number), MOST = 16 * LINE;
+    const std::size_t length = sides.one.length, fetched = std::min(length, MOST);
     std::vector<double> found(first.size());
     Stop stop;
     for (std::size_t i = 0; i < first.size(); ++i) {
-        stop.check(vectors.length);
-        if (i + AHEAD < first.size())  // a vector comes from memory while others are compared
-            for (std::size_t k = 0; k < std::min(vectors.length, MOST); k += LINE) __builtin_prefetch(vectors[second[i + AHEAD]] + k);
+        stop.check(length);
+        if (i + AHEAD < first.size()) {  // vectors come from memory while others are compared
+            if (const std::uint32_t next = first[i + AHEAD]; next != first[i])
+                for (std::size_t k = 0; k < fetched; k += LINE) __builtin_prefetch(sides.one[next] + k);
+            if (const std::uint32_t next = second[i + AHEAD]; next != second[i])
+                for (std::size_t k = 0; k < fetched; k += LINE) __builtin_prefetch(sides.other[next] + k);
+        }
         const double nearness = of(first[i], second[i]);
         found[i] = nearness >= least ? nearness : std::numeric_limits<double>::quiet_NaN();
     }
@@ -107,49 +173,53 @@ NEARLY_CLONES inline float rough_product(const float *a, const float *b, std::si
 
 // A first look at vectors in single precision: whoever is seen to be too far apart, by more than rounding can be off, need
 // not be compared in double precision. So it changes no result. Vectors that are so short or long that
-// their products may leave the range of single precision are never ruled out.
+// their products may leave the range of single precision are never ruled out. Wide registers compare in double precision about as
+// fast as they would look.
 template <typename Number> class FirstLook {
   public:
-    FirstLook(const Vectors<Number> &vectors, std::span<const double> squares, double least_cosine)
-        : vectors_(vectors), least_(least_cosine - static_cast<double>(vectors.length + 8) * 0x1p-23), lengths_(squares.size()) {
-        for (std::size_t i = 0; i < squares.size(); ++i)
-            lengths_[i] = 1e-30 < squares[i] && squares[i] < 1e30 ? std::sqrt(squares[i]) : std::numeric_limits<double>::quiet_NaN();
-    }
+    FirstLook(const Sides<Number> &sides, Squares<Number> &squares, double least_cosine)
+        : sides_(sides), squares_(squares), least_(least_cosine - static_cast<double>(sides.one.length + 8) * 0x1p-23) {}
 
-    bool is_far(std::uint32_t a, std::uint32_t b) const {
-        if constexpr (std::is_same_v<Number, float>)
-            return rough_product(vectors_[a], vectors_[b], vectors_.length) < least_ * lengths_[a] * lengths_[b];
+    bool is_far(std::uint32_t a, std::uint32_t b) {
+        if (is_wide()) return false;
+        if constexpr (std::is_same_v<Number, float>) {
+            const double square_a = squares_.one(a), square_b = squares_.other(b);
+            if (!is_usual(square_a) || !is_usual(square_b)) return false;
+            return rough_product(sides_.one[a], sides_.other[b], sides_.one.length) < least_ * std::sqrt(square_a * square_b);
+        }
         return false;
     }
 
   private:
-    const Vectors<Number> &vectors_;
+    const Sides<Number> &sides_;
+    Squares<Number> &squares_;
     double least_;
-    std::vector<double> lengths_;
+
+    static bool is_usual(double square) { return 1e-30 < square && square < 1e30; }
 };
 
 template <typename Number>
-std::vector<double> cosines(const Vectors<Number> &vectors, Pairs first, Pairs second, double least) {
-    const std::vector<double> squares = squared_lengths(vectors);
-    const FirstLook look(vectors, squares, least);
-    return compare_vectors(vectors, first, second, least, [&](std::uint32_t a, std::uint32_t b) {
+std::vector<double> cosines(const Sides<Number> &sides, Pairs first, Pairs second, double least) {
+    Squares<Number> squares(sides);
+    FirstLook look(sides, squares, least);
+    return compare_vectors(sides, first, second, least, [&](std::uint32_t a, std::uint32_t b) {
         if (look.is_far(a, b)) return -std::numeric_limits<double>::infinity();
-        return cosine_of(product_of(vectors[a], vectors[b], vectors.length), squares[a], squares[b]);
+        return cosine_of(product_of(sides.one[a], sides.other[b], sides.one.length), squares.one(a), squares.other(b));
     });
 }
 
 // Distances as nearness: they count down from 0.
 template <typename Number>
-std::vector<double> euclidean(const Vectors<Number> &vectors, Pairs first, Pairs second, double least) {
-    return compare_vectors(vectors, first, second, least, [&](std::uint32_t a, std::uint32_t b) {
-        return -std::sqrt(squares_of(vectors[a], vectors[b], vectors.length));
+std::vector<double> euclidean(const Sides<Number> &sides, Pairs first, Pairs second, double least) {
+    return compare_vectors(sides, first, second, least, [&](std::uint32_t a, std::uint32_t b) {
+        return -std::sqrt(squares_of(sides.one[a], sides.other[b], sides.one.length));
     });
 }
 
 template <typename Number>
-std::vector<double> manhattan(const Vectors<Number> &vectors, Pairs first, Pairs second, double least) {
-    return compare_vectors(vectors, first, second, least, [&](std::uint32_t a, std::uint32_t b) {
-        return -steps_of(vectors[a], vectors[b], vectors.length);
+std::vector<double> manhattan(const Sides<Number> &sides, Pairs first, Pairs second, double least) {
+    return compare_vectors(sides, first, second, least, [&](std::uint32_t a, std::uint32_t b) {
+        return -steps_of(sides.one[a], sides.other[b], sides.one.length);
     });
 }
 
@@ -164,18 +234,18 @@ double power_distance(const Number *a, const Number *b, std::size_t length, cons
 }
 
 template <typename Number>
-std::vector<double> minkowski(const Vectors<Number> &vectors, Pairs first, Pairs second, double least, unsigned quarters) {
+std::vector<double> minkowski(const Sides<Number> &sides, Pairs first, Pairs second, double least, unsigned quarters) {
     const Power power(quarters);
-    return compare_vectors(vectors, first, second, least, [&](std::uint32_t a, std::uint32_t b) {
-        return -power_distance(vectors[a], vectors[b], vectors.length, power);
+    return compare_vectors(sides, first, second, least, [&](std::uint32_t a, std::uint32_t b) {
+        return -power_distance(sides.one[a], sides.other[b], sides.one.length, power);
     });
 }
 
 // Places at which numbers differ, counted down from 0.
 template <typename Number>
-std::vector<double> differing_places(const Vectors<Number> &vectors, Pairs first, Pairs second, double least) {
-    return compare_vectors(vectors, first, second, least, [&](std::uint32_t a, std::uint32_t b) {
-        return -places_of(vectors[a], vectors[b], vectors.length);
+std::vector<double> differing_places(const Sides<Number> &sides, Pairs first, Pairs second, double least) {
+    return compare_vectors(sides, first, second, least, [&](std::uint32_t a, std::uint32_t b) {
+        return -places_of(sides.one[a], sides.other[b], sides.one.length);
     });
 }
 
@@ -202,15 +272,15 @@ double degrees_between(const Number *a, const Number *b, std::size_t length, dou
 
 // Angles as nearness; those whose cosine is too small are not worked out.
 template <typename Number>
-std::vector<double> angles(const Vectors<Number> &vectors, Pairs first, Pairs second, double least) {
-    const std::vector<double> squares = squared_lengths(vectors);
+std::vector<double> angles(const Sides<Number> &sides, Pairs first, Pairs second, double least) {
+    Squares<Number> squares(sides);
     const double least_cosine = least < -180 ? -2 : std::cos(least * PI / 180) - 1e-9;
-    const FirstLook look(vectors, squares, least_cosine);
-    return compare_vectors(vectors, first, second, least, [&](std::uint32_t a, std::uint32_t b) {
+    FirstLook look(sides, squares, least_cosine);
+    return compare_vectors(sides, first, second, least, [&](std::uint32_t a, std::uint32_t b) {
         if (look.is_far(a, b)) return -std::numeric_limits<double>::infinity();
-        const double product = product_of(vectors[a], vectors[b], vectors.length);
-        if (cosine_of(product, squares[a], squares[b]) < least_cosine) return -std::numeric_limits<double>::infinity();
-        return -degrees_between(vectors[a], vectors[b], vectors.length, squares[a], squares[b]);
+        const double product = product_of(sides.one[a], sides.other[b], sides.one.length);
+        if (cosine_of(product, squares.one(a), squares.other(b)) < least_cosine) return -std::numeric_limits<double>::infinity();
+        return -degrees_between(sides.one[a], sides.other[b], sides.one.length, squares.one(a), squares.other(b));
     });
 }
 

@@ -2,17 +2,14 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
-#include <span>
-#include <utility>
 #include <vector>
 
 #include "hashing.hpp"
-#include "stop.hpp"
+#include "panels.hpp"
+#include "tile_product.hpp"
 
 // Products of four bytes and their sum in one step.
 #ifdef NEARLY_AVX2
@@ -20,30 +17,6 @@
 #endif
 
 namespace nearly {
-
-// Rows of `width` whole numbers of 8 bits, a multiple of four of them, none of which is -128. Behind them stands a whole
-// number of 32 bits, which is added to all products of the row.
-struct Rows8 {
-    static constexpr std::size_t ADDED = 4;
-
-    const std::int8_t *bytes;
-    std::size_t count, width;
-
-    const std::int8_t *operator[](std::size_t i) const { return bytes + i * (width + ADDED); }
-    std::int32_t added(std::size_t i) const {
-        std::int32_t number;
-        std::memcpy(&number, (*this)[i] + width, ADDED);
-        return number;
-    }
-};
-
-// Up to GROUP rows meet the sixteen of a panel: of each row a bit for each of these that belongs together with it.
-struct Panels {
-    static constexpr std::size_t GROUP = 128, LANES = 16;
-
-    static std::size_t rounded_up(std::size_t count) { return (count + LANES - 1) / LANES * LANES; }
-};
-using GreatOnes = std::uint16_t[Panels::GROUP];
 
 // Numbers of 16 bits: sixteen rows side by side, two numbers of each at a time; missing ones are zeros.
 class WordProducts {
@@ -136,7 +109,7 @@ class ByteProducts {
         }
     }
 
-    static bool runs_here() { return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw"); }
+    static bool run_here() { return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw"); }
 
     NEARLY_VNNI void operator()(std::size_t start, std::size_t end, std::size_t panel, GreatOnes &reached) const {
         constexpr std::size_t TOGETHER = 8;
@@ -171,43 +144,28 @@ class ByteProducts {
 };
 #endif
 
-using RowPairs = std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>;
+// Ways to work out the same products. The later ones are faster, and run on fewer machines.
+enum class Way { words, bytes, tiles };
 
-// Pairs of a row of one side and a row of the other: `reach` says which of some rows and the sixteen of a panel belong
-// together. `within`, both sides are the same rows, and a pair's first row stands before its second.
-template <typename Reach>
-RowPairs pairs_by_panels(std::size_t mine, std::size_t theirs, bool within, std::size_t work, const Reach &reach) {
-    RowPairs found;
-    Stop stop;
-    alignas(8) GreatOnes reached = {};
-    for (std::size_t start = 0; start < mine; start += Panels::GROUP) {  // these rows stay near while panels pass
-        const std::size_t end = std::min(start + Panels::GROUP, mine);
-        for (std::size_t p = within ? start / Panels::LANES : 0; p * Panels::LANES < theirs; ++p) {
-            stop.check((end - start) * work);
-            reach(start, end, p, reached);
-            for (std::size_t i = start; i < end; ++i) {
-                std::uint64_t four;
-                std::memcpy(&four, reached + (i - start) / 4 * 4, sizeof four);
-                if (four == 0) {  // as most are
-                    i |= 3;
-                    continue;
-                }
-                for (std::uint32_t left = reached[i - start]; left != 0; left &= left - 1) {
-                    const std::size_t j = p * Panels::LANES + static_cast<std::size_t>(std::countr_zero(left));
-                    if (j >= theirs || (within && j <= i)) continue;
-                    found.first.push_back(static_cast<std::uint32_t>(i));
-                    found.second.push_back(static_cast<std::uint32_t>(j));
-                }
-            }
-        }
-    }
-    return found;
+inline bool runs_here(Way way) {
+#ifdef NEARLY_TILES
+    if (way == Way::tiles) return TileProducts::run_here();
+#endif
+#ifdef NEARLY_VNNI
+    if (way == Way::bytes) return ByteProducts::run_here();
+#endif
+    return way == Way::words;
 }
 
-// Pairs whose product is `limit` or more, with what both rows add to it; all sums fit 32 bits.
-inline RowPairs great_products(const Rows8 &one, const Rows8 &other, std::int32_t limit, bool within) {
+inline Way fastest_way() { return runs_here(Way::tiles) ? Way::tiles : runs_here(Way::bytes) ? Way::bytes : Way::words; }
+
+// Pairs whose product is `limit` or more, with what both rows add to it; all sums fit 32 bits. `way` has to run here.
+inline RowPairs great_products(const Rows8 &one, const Rows8 &other, std::int32_t limit, bool within, Way way = fastest_way()) {
+#ifdef NEARLY_TILES
+    if (way == Way::tiles) return pairs_by_panels(one.count, other.count, within, one.width / 8, TileProducts(one, other, limit));
+#endif
 #ifdef NEARLY_VNNI
-    if (ByteProducts::runs_here()) return pairs_by_panels(one.count, other.count, within, one.width / 2, ByteProducts(one, other, limit));
+    if (way == Way::bytes) return pairs_by_panels(one.count, other.count, within, one.width / 2, ByteProducts(one, other, limit));
 #endif
     return pairs_by_panels(one.count, other.count, within, 2 * one.width, WordProducts(one, other, limit));
 }

@@ -37,20 +37,25 @@ template <typename Number> static std::uint64_t vectors_of(std::mt19937_64 &rand
     for (double &number : directions) number = static_cast<double>(random() % 4001) - 2000;
     const SignedBits cells = project_vectors(vectors, {{directions.data(), lines, length}, shifts.data(), 1e-3 + any_bits}, bands, rows, lines / 2);
     if (!any_bits) digest = std::accumulate(cells.keys.begin(), cells.keys.end(), digest + cells.sketches.size());
-    for (const auto &found : {cosines(vectors, first, second, -1), euclidean(vectors, first, second, -1e9), manhattan(vectors, first, second, -1e9),
-                              angles(vectors, first, second, -70), minkowski(vectors, first, second, -1e9, 4 + static_cast<unsigned>(random() % 12)), differing_places(vectors, first, second, -30)})
+    const Sides<Number> both{vectors, vectors};
+    for (const auto &found : {cosines(both, first, second, -1), euclidean(both, first, second, -1e9), manhattan(both, first, second, -1e9),
+                              angles(both, first, second, -70), minkowski(both, first, second, -1e9, 4 + static_cast<unsigned>(random() % 12)), differing_places(both, first, second, -30)})
         for (const double nearness : found) digest = any_bits ? digest + 1 : mix(digest + std::bit_cast<std::uint64_t>(nearness));
     return digest;
 }
 
 static std::uint64_t products_of(std::mt19937_64 &random) {
-    const std::size_t width = 4 * (random() % 9), mine = random() % 140, theirs = random() % 70;
+    const std::size_t width = 4 * (random() % 40), mine = random() % 140, theirs = random() % 70;
     std::vector<std::int8_t> one(mine * (width + Rows8::ADDED)), other(theirs * (width + Rows8::ADDED));
     for (auto *side : {&one, &other})
         for (std::size_t i = 0; i < side->size(); ++i)  // the last bytes of a row are one number, and a small one
             (*side)[i] = i % (width + Rows8::ADDED) < width + 2 ? static_cast<std::int8_t>(random() % 255 - 127) : 0;
-    const auto [a, b] = great_products({one.data(), mine, width}, {other.data(), theirs, width}, 1000, false);
-    const auto [c, d] = great_products({one.data(), mine, width}, {one.data(), mine, width}, 0, true);
+    const Rows8 these{one.data(), mine, width}, those{other.data(), theirs, width};
+    const auto [a, b] = great_products(these, those, 1000, false, Way::words);
+    const auto [c, d] = great_products(these, these, 0, true, Way::words);
+    for (const Way way : {Way::bytes, Way::tiles})
+        if (runs_here(way) && (great_products(these, those, 1000, false, way) != RowPairs(a, b) || great_products(these, these, 0, true, way) != RowPairs(c, d)))
+            throw std::logic_error("another way found other pairs");
     std::uint64_t digest = a.size() + 7 * c.size();
     for (const auto &side : {a, b, c, d}) digest = std::accumulate(side.begin(), side.end(), digest);
     return digest;
@@ -74,7 +79,7 @@ static std::uint64_t rows_of(std::mt19937_64 &random) {
         for (std::uint32_t &place : pairs) place = static_cast<std::uint32_t>(random() % mine);
         const SignedBits sampled = sample_bits(a, places, 5, 3, 9);
         digest = std::accumulate(sampled.keys.begin(), sampled.keys.end(), digest + sampled.sketches[0]);
-        for (const double nearness : hamming(a, pairs, pairs, -1)) digest += nearness == 0;
+        for (const double nearness : hamming(a, a, pairs, pairs, -1)) digest += nearness == 0;
     }
     std::vector<float> numbers((mine + theirs) * (width * 17));
     for (float &number : numbers) number = random() % 50 == 0 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(random() % 100);

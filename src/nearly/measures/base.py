@@ -35,6 +35,7 @@ from nearly.measures.work import ONE_THREAD, Workers
 from nearly.settings import Settings
 from nearly.tuning.banding import Banding
 from nearly.tuning.hashing import Hashing
+from nearly.tuning.method import Costs
 
 __all__ = ["Index", "Measure", "Prober", "Signed", "Suspects", "Weighed", "exact_ratio"]
 
@@ -105,6 +106,9 @@ class Measure(ABC):
     #: Bytes of contents that are best compared together, where they fit; 0: a few documents at a
     #: time, for which sets or the like are made first.
     together: ClassVar[int] = 0
+
+    #: What joining and verifying cost.
+    costs: ClassVar[Costs] = Costs()
 
     # How it is hashed
 

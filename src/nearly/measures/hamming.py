@@ -32,6 +32,9 @@ WORD: Final = 64
 #: Spreads the bits of a number, so that the highest of them is as good as drawn.
 SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 
+#: Words of bits by which rows are put next to near ones.
+PLACED: Final = 4
+
 
 @dataclass(frozen=True, kw_only=True)
 class Hamming(VectorDistance):
@@ -62,11 +65,18 @@ class Hamming(VectorDistance):
         """Numbers, or the words of bits."""
         return self._words(contents) if self.number == BITS else super().vectors(contents)
 
-    def nearness(self, vectors: Any, first: Documents, second: Documents, least: float) -> Nearness:
+    def nearness(
+        self,
+        vectors: Any,
+        first: Documents,
+        second: Documents,
+        least: float,
+        others: Any = None,
+    ) -> Nearness:
         """Counted down from 0."""
         if self.number == BITS:
-            return _kernels.hamming(vectors, first, second, least)
-        return _kernels.differing_places(vectors, first, second, least)
+            return _kernels.hamming(vectors, first, second, least, others)
+        return _kernels.differing_places(vectors, first, second, least, others)
 
     def sign(self, contents: pa.Array, banding: Banding) -> Signed:
         """Keys of the bits at random places, some of them more than once."""
@@ -113,6 +123,11 @@ class _Bits:
     def heads(self, vectors: npt.NDArray[Any]) -> Words:
         """See `Bound`."""
         return self.measure.bits(vectors)
+
+    def places(self, heads: Words) -> npt.NDArray[np.float32]:
+        """See `Bound`: a few of the bits."""
+        some = np.ascontiguousarray(heads[:, :PLACED])
+        return np.unpackbits(some.view(np.uint8), axis=1).astype(np.float32)
 
     def near(self, mine: Words, theirs: Words, *, same: bool) -> tuple[Documents, Documents]:
         """See `Bound`."""

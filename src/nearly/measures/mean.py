@@ -24,6 +24,7 @@ from nearly.measures.vector_bound import Products
 from nearly.settings import Settings
 from nearly.tuning.family import MeanHyperplane
 from nearly.tuning.hashing import Hashing, background
+from nearly.tuning.method import Costs
 
 __all__ = ["Mean"]
 
@@ -42,6 +43,8 @@ class Mean(Direction):
 
     name: ClassVar[str] = "mean"
     together: ClassVar[int] = 0  # sets are made of texts
+    costs: ClassVar[Costs] = Costs(look_of_a_join=Direction.costs.look_of_a_join)
+    joined_fast: ClassVar[int] = 2**13
 
     jaccard: Jaccard
 
@@ -99,11 +102,28 @@ class Mean(Direction):
         means[means < least] = np.nan
         return means
 
+    def compare_sides(
+        self,
+        one: pa.Array,
+        other: pa.Array,
+        first: Documents,
+        second: Documents,
+        threshold: Fraction,
+    ) -> Nearness:
+        """Together."""
+        place = (second + len(one)).astype(np.uint32)
+        return self.compare(pa.concat_arrays([one, other]), first, place, threshold)
+
     def nearness(
-        self, vectors: Vectors, first: Documents, second: Documents, least: float
+        self,
+        vectors: Vectors,
+        first: Documents,
+        second: Documents,
+        least: float,
+        others: Vectors | None = None,
     ) -> Nearness:
         """The cosine; all there is without the texts."""
-        return _kernels.cosines(vectors, first, second, least if least > 0 else -np.inf)
+        return _kernels.cosines(vectors, first, second, least if least > 0 else -np.inf, others)
 
     def bound(self, drawn: Any, threshold: Fraction) -> Products:
         """By the least cosine of such pairs."""

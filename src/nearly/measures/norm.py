@@ -177,10 +177,15 @@ class Euclidean(Norm):
     law: ClassVar[Law] = GAUSS
 
     def nearness(
-        self, vectors: Vectors, first: Documents, second: Documents, least: float
+        self,
+        vectors: Vectors,
+        first: Documents,
+        second: Documents,
+        least: float,
+        others: Vectors | None = None,
     ) -> Nearness:
         """The negative of the distance."""
-        return _kernels.euclidean(vectors, first, second, least)
+        return _kernels.euclidean(vectors, first, second, least, others)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,10 +196,15 @@ class Manhattan(Norm):
     law: ClassVar[Law] = CAUCHY
 
     def nearness(
-        self, vectors: Vectors, first: Documents, second: Documents, least: float
+        self,
+        vectors: Vectors,
+        first: Documents,
+        second: Documents,
+        least: float,
+        others: Vectors | None = None,
     ) -> Nearness:
         """The negative of the distance."""
-        return _kernels.manhattan(vectors, first, second, least)
+        return _kernels.manhattan(vectors, first, second, least, others)
 
     def bound(self, drawn: Any, threshold: Fraction) -> Apart:
         """By steps."""
@@ -230,10 +240,15 @@ class Minkowski(Norm):
         return _law(self.power) if self.power <= 2 else None
 
     def nearness(
-        self, vectors: Vectors, first: Documents, second: Documents, least: float
+        self,
+        vectors: Vectors,
+        first: Documents,
+        second: Documents,
+        least: float,
+        others: Vectors | None = None,
     ) -> Nearness:
         """The negative of the distance."""
-        return _kernels.minkowski(vectors, first, second, least, round(4 * self.power))
+        return _kernels.minkowski(vectors, first, second, least, round(4 * self.power), others)
 
     def bound(self, drawn: Any, threshold: Fraction) -> Apart:
         """By squares: Euclid's distance is no greater up to a power of 2, and no greater than

@@ -23,13 +23,14 @@ from nearly.measures.number import Documents
 from nearly.measures.pair import Block, Joined, Nearness
 from nearly.measures.work import ONE_THREAD, Workers
 from nearly.settings import Settings
+from nearly.tuning.method import Costs
 
-__all__ = ["VectorDistance", "VectorMeasure", "Vectors"]
+__all__ = ["COSTS", "VectorDistance", "VectorMeasure", "Vectors"]
 
 Vectors = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
-#: Vectors that are joined about as fast as they are hashed.
-MOST_TO_JOIN: Final = 2**13
+#: A pair of vectors takes a join some two nanoseconds.
+COSTS: Final = Costs(look_of_a_join=0.1, bytes_verified_in_a_look=256, bytes_joined_in_a_look=8)
 
 
 class Shaped(Protocol):
@@ -46,6 +47,10 @@ class VectorMeasure(Measure):
     """Vectors of one length, whatever is made of their numbers."""
 
     together: ClassVar[int] = 2**27  # they are compared as they lie
+    costs: ClassVar[Costs] = COSTS
+
+    #: Vectors that are joined about as fast as they are hashed.
+    joined_fast: ClassVar[int] = 2**13
 
     length: int
     number: str  # as numpy writes the type of a number, <f4 or <f8; or bits
@@ -70,9 +75,15 @@ class VectorMeasure(Measure):
 
     @abstractmethod
     def nearness(
-        self, vectors: Vectors, first: Documents, second: Documents, least: float
+        self,
+        vectors: Vectors,
+        first: Documents,
+        second: Documents,
+        least: float,
+        others: Vectors | None = None,
     ) -> Nearness:
-        """How near the vectors of pairs are; NaN below the least."""
+        """How near the vectors of pairs are; NaN below the least. The second of a pair is one of
+        the others, where there are any."""
 
     def vectors(self, contents: pa.Array) -> Any:
         """One row per document."""
@@ -94,6 +105,18 @@ class VectorMeasure(Measure):
         least = -np.inf if threshold is None else float(threshold)
         return self.nearness(self.vectors(contents), first, second, least)
 
+    def compare_sides(
+        self,
+        one: pa.Array,
+        other: pa.Array,
+        first: Documents,
+        second: Documents,
+        threshold: Fraction,
+    ) -> Nearness:
+        """The same of pairs of one side and the other, without copying these together."""
+        vectors, others = self.vectors(one), self.vectors(other)
+        return self.nearness(vectors, first, second, float(threshold), others)
+
     # The exact join: see `vector_join`
 
     @abstractmethod
@@ -107,9 +130,8 @@ class VectorMeasure(Measure):
 
     @property
     def most_to_join(self) -> int | None:
-        """Some thirty million pairs take a tenth of a second; there is no limit where
-        nothing is hashed."""
-        return None if self.hashing is None else MOST_TO_JOIN * self.width
+        """None where nothing is hashed."""
+        return None if self.hashing is None else self.joined_fast * self.width
 
     def join(
         self, blocks: Sequence[Callable[[], Block]], threshold: Fraction, workers: Workers

@@ -27,7 +27,7 @@ MOST: Final = 127
 #: The greatest coordinate is taken to be so large at least: what heads add fits 32 bits.
 SMALLEST: Final = 0.05
 #: Coordinates to choose from.
-WIDTHS: Final = (16, 32, 48, 64, 80, 96, 128, 192, 256)
+WIDTHS: Final = (16, 32, 48, 64, 128, 192, 256)
 MOST_COORDINATES: Final = max(WIDTHS)
 #: Vectors that are looked at to choose; and what a full comparison costs, in products of a number.
 SAMPLE: Final = 1_024
@@ -35,6 +35,8 @@ COMPARISON: Final = 20_000
 #: More than rounding of single precision can be off by: of a cosine, and in parts of a number.
 SLACK: Final = 1e-4
 ROUNDING: Final = 2.0**-22
+#: Squared lengths that single precision holds well.
+USUAL: Final = 1e-20, 1e20
 #: In thresholds. What lies beyond is drawn in to there, which brings nothing further apart.
 FARTHEST: Final = 1e15
 
@@ -60,7 +62,8 @@ class Products:
         unit = _unit(drawn)
         axes = _axes(unit[::2]).astype(np.float32)
         some = _some(unit[1::2] if len(unit) > 1 else unit)
-        bounds = (cls._by(axes[:, :width], some, least) for width in WIDTHS)
+        widths = sorted({min(width, axes.shape[1]) for width in WIDTHS})
+        bounds = (cls._by(axes[:, :width], some, least) for width in widths)
         return min(bounds, key=lambda bound: bound.columns.shape[1] + COMPARISON * bound.left(some))
 
     @classmethod
@@ -73,19 +76,34 @@ class Products:
 
     def heads(self, vectors: npt.NDArray[Any]) -> Heads:
         """The rounded coordinates of each vector, and behind them the number that it adds."""
-        unit = _unit(vectors)
-        first = unit @ self.columns
-        rest = np.einsum("ij,ij->i", unit, unit) - np.einsum("ij,ij->i", first, first)
+        first, squares = self._first(vectors)
+        rest = squares - np.einsum("ij,ij->i", first, first)
         first /= self.step
         rounded = np.clip(np.rint(first), -MOST, MOST)
         first -= rounded
         lost = self.step * np.sqrt(np.einsum("ij,ij->i", first, first))
         added = np.ceil((np.maximum(rest, 0) + lost**2 + 2 * lost) / 2 / self.step**2)
         width = -(-first.shape[1] // 4) * 4
-        heads = np.zeros((len(unit), width + 4), np.int8)
+        heads = np.zeros((len(first), width + 4), np.int8)
         heads[:, : first.shape[1]] = rounded
         heads[:, width:] = added.astype(np.int32)[:, None].view(np.int8)
         return heads
+
+    def _first(self, vectors: npt.NDArray[Any]) -> tuple[Singles, Singles | float]:
+        """The coordinates of directions, and the squares of their lengths. Numbers of usual size
+        are made 1 long when they have become few."""
+        if vectors.dtype == np.float32 and len(vectors):
+            squares = np.einsum("ij,ij->i", vectors, vectors)
+            if squares.min() > USUAL[0] and squares.max() < USUAL[1]:
+                first: Singles = vectors @ self.columns
+                first /= np.sqrt(squares)[:, None]
+                return first, 1.0
+        unit = _unit(vectors)
+        return unit @ self.columns, np.einsum("ij,ij->i", unit, unit)
+
+    def places(self, heads: Heads) -> Singles:
+        """See `Bound`."""
+        return heads[:, :-4].astype(np.float32)
 
     @property
     def limit(self) -> int:
@@ -96,8 +114,11 @@ class Products:
         """The share of pairs of these that are not ruled out."""
         heads = self.heads(some)
         numbers = heads[:, :-4].astype(np.float32)
-        added = np.ascontiguousarray(heads[:, -4:]).view(np.int32)
-        reached = int(np.count_nonzero(numbers @ numbers.T + added >= self.limit - added.T))
+        added = np.ascontiguousarray(heads[:, -4:]).view(np.int32).astype(np.float32)
+        products = numbers @ numbers.T
+        products += added
+        products += added.T
+        reached = int(np.count_nonzero(products >= self.limit))
         return max(0, reached - len(some)) / max(1, len(some) ** 2)
 
     def near(self, mine: Heads, theirs: Heads, *, same: bool) -> tuple[Documents, Documents]:
@@ -145,6 +166,10 @@ class Apart:
         moved = self.moved(vectors)
         heads = moved if self.columns is None else _with_rest(moved, self.columns)
         return heads.astype(np.float32)
+
+    def places(self, heads: Singles) -> Singles:
+        """See `Bound`."""
+        return heads
 
     def near(self, mine: Singles, theirs: Singles, *, same: bool) -> tuple[Documents, Documents]:
         """See `Bound`. Each number was rounded by a part of the greatest one at most, and so is

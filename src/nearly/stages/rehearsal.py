@@ -64,4 +64,5 @@ def rehearse(
         candidates=len(unique(np.concatenate([pairs for pairs, _ in met]), 0, 2**64 - 1)),
         joined=sum(part.meetings for part in joined),
         join_verified=sum(part.verified for part in joined),
+        costs=measure.costs,
     )

@@ -13,7 +13,7 @@ from nearly.measures.base import Measure
 from nearly.measures.number import Documents, different
 from nearly.measures.pair import Nearness
 
-__all__ = ["COMPARED", "Places", "cut", "verify_block"]
+__all__ = ["COMPARED", "Places", "are_together", "cut", "verify_block"]
 
 #: Bytes of contents in a block, unless documents are long.
 BLOCK_BYTES = 2**19
@@ -41,16 +41,21 @@ def cut(
     Blocks of long documents, and of those that are best compared `together`, may have up to `most`
     bytes; one of two documents any number.
     """
+    if are_together(lengths, most, together):
+        return [slice(start, start + PAIRS) for start in range(0, len(first), PAIRS)]
     longest = max(int(lengths[ends].max(initial=0)) for ends in (first, second))
     size = max(BLOCK_BYTES, min(most, max(together, DOCUMENTS * longest)))
-    if together and int(lengths.sum()) <= size:
-        return [slice(start, start + PAIRS) for start in range(0, len(first), PAIRS)]
     order = _in_tiles(first, second, lengths, size // 2)
     if order is not None:
         first, second = first[order], second[order]
     ends = _kernels.cut_blocks(first, second, lengths, size)
     slices = [slice(start, stop) for start, stop in itertools.pairwise([0, *ends.tolist()])]
     return [part if order is None else order[part] for part in slices]
+
+
+def are_together(lengths: npt.NDArray[np.int64], most: int, together: int) -> bool:
+    """Whether the contents of all documents are best held and compared together."""
+    return together > 0 and int(lengths.sum()) <= max(BLOCK_BYTES, min(most, together))
 
 
 def _in_tiles(

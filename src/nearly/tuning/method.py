@@ -18,6 +18,7 @@ from nearly.settings import Method, Settings
 __all__ = [
     "TRIED",
     "Choice",
+    "Costs",
     "Rehearsal",
     "choose_method",
     "count_rehearsed",
@@ -54,16 +55,21 @@ BYTE_SIGNED, DOCUMENT_HASHED, MEETING_HASHED, BYTE_VERIFIED = 1.8, 1_000, 25, 4
 # By joining: a shingle that is put in its place, a document, a meeting, a byte of a candidate.
 SHINGLE_JOINED, DOCUMENT_JOINED, MEETING_JOINED, BYTE_JOINED = 45, 250, 40, 1
 
-# What work costs, in looks at the sketches of two documents (some 25 nanoseconds).
-LOOK_OF_A_JOIN = 2
-BYTES_VERIFIED_IN_A_LOOK = 16
-BYTES_JOINED_IN_A_LOOK = 2
 #: Bytes of text that are joined at once where memory is short, or tasks are many.
 TEXT_AT_ONCE = 2**25
 # A byte of a candidate where there are so many that sets are made again and again, in nanoseconds.
 BYTE_VERIFIED_AGAIN = 8
 #: Bytes of text up to which a join may be worth more than hubs, which stay linear.
 MOST_WITHOUT_HUBS = 2**28
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """What work costs, in looks at the sketches of two documents (some 25 nanoseconds)."""
+
+    look_of_a_join: float = 2
+    bytes_verified_in_a_look: float = 16
+    bytes_joined_in_a_look: float = 2
 
 
 @dataclass(frozen=True)
@@ -130,6 +136,7 @@ class Rehearsal:
     candidates: int  # pairs that hashing verified
     joined: int  # pairs that the join looked at
     join_verified: int  # of these, pairs that it verified
+    costs: Costs = Costs()
 
 
 def count_tried(documents: int, text: int) -> int:
@@ -203,12 +210,13 @@ def reconsider(
 
 def _is_cheaper(documents: int, text: int, meetings: int, rehearsal: Rehearsal) -> bool:
     pairs = documents * (documents - 1) / (rehearsal.documents * (rehearsal.documents - 1))
-    verifying = max(1, text / max(1, documents) / BYTES_VERIFIED_IN_A_LOOK)
+    costs = rehearsal.costs
+    verifying = max(1, text / max(1, documents) / costs.bytes_verified_in_a_look)
     hashing = meetings + pairs * rehearsal.candidates * verifying
     rounds = 1 + text // TEXT_AT_ONCE
     joining = (
-        pairs * (rehearsal.joined * LOOK_OF_A_JOIN + rehearsal.join_verified * verifying)
-        + rounds * text / BYTES_JOINED_IN_A_LOOK
+        pairs * (rehearsal.joined * costs.look_of_a_join + rehearsal.join_verified * verifying)
+        + rounds * text / costs.bytes_joined_in_a_look
     )
     return joining < hashing
 

@@ -16,7 +16,7 @@ from nearly.documents.pair_store import CandidateStore, PairStore
 from nearly.documents.side import partners
 from nearly.documents.spool import TemporaryColumn
 from nearly.engines.local.meeting import ENOUGH, Meetings, one_by_one, room_for_all, together
-from nearly.engines.local.verification import compare_in_parts
+from nearly.engines.local.verification import Verifier
 from nearly.engines.local.workshop import Workshop
 from nearly.frozen import dataclass
 from nearly.measures.number import Documents, different
@@ -248,11 +248,12 @@ def _verified(
     """Candidates that reach the threshold; those of one part are held at a time."""
     threshold = corpus.measure.threshold(corpus.settings)
     store = PairStore(shop.budget, shop.folder)
+    verifier = Verifier(shop, corpus, threshold)
     meetings = verified = 0
     for met, compared in found:
         meetings += compared
         verified += len(met)
-        for packed, nearness in compare_in_parts(shop, corpus, met, threshold):
+        for packed, nearness in verifier.in_parts(met):
             near = ~np.isnan(nearness)
             store.add(packed[near], nearness[near])
             shop.budget.check()

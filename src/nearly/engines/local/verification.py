@@ -2,54 +2,70 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
+import pyarrow as pa
 
 from nearly.documents.local import LocalCorpus
 from nearly.engines.local.workshop import Workshop
 from nearly.mapping import let_go
 from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Packed, split_pairs
-from nearly.stages.verification import COMPARED, cut, verify_block
+from nearly.stages.verification import COMPARED, are_together, cut, verify_block
 
-__all__ = ["compare", "compare_in_parts"]
+__all__ = ["Verifier", "compare"]
 
 BYTES_TO_COMPARE = 64  # of a pair: its documents, its place in blocks, how near they are
 
 
 def compare(shop: Workshop, corpus: LocalCorpus, packed: Packed) -> Nearness:
     """How near all of these are, whatever the threshold."""
-    parts = [nearness for _, nearness in compare_in_parts(shop, corpus, packed, None)]
+    parts = [nearness for _, nearness in Verifier(shop, corpus, None).in_parts(packed)]
     return np.concatenate([np.empty(0), *parts])
 
 
-def compare_in_parts(
-    shop: Workshop, corpus: LocalCorpus, packed: Packed, threshold: Fraction | None
-) -> Iterator[tuple[Packed, Nearness]]:
-    """Some pairs at a time, and these block by block, so that no more is held than fits.
+class Verifier:
+    """Compares pairs of a corpus."""
 
-    NaN below the threshold.
-    """
-    shop.progress.stage("verify", len(packed))
-    lengths = corpus.lengths()
-    at_once = max(1, shop.budget.limit // BYTES_TO_COMPARE)
-    for start in range(0, len(packed), at_once):
-        part = packed[start : start + at_once]
-        first, second = split_pairs(part)
-        nearness = np.empty(len(part))
-        most = shop.room // (COMPARED * shop.threads)
-        blocks = cut(first, second, lengths, most, corpus.measure.together)
+    def __init__(self, shop: Workshop, corpus: LocalCorpus, threshold: Fraction | None):
+        self._shop, self._corpus, self._threshold = shop, corpus, threshold
+        self._lengths = corpus.lengths()
+        self._most = shop.room // (COMPARED * shop.threads)
+        self._everything: pa.Array | None = None
+
+    def in_parts(self, packed: Packed) -> Iterator[tuple[Packed, Nearness]]:
+        """Some pairs at a time, and these block by block, so that no more is held than fits.
+
+        NaN below the threshold.
+        """
+        self._shop.progress.stage("verify", len(packed))
+        self._hold(len(packed))
+        at_once = max(1, self._shop.budget.limit // BYTES_TO_COMPARE)
+        for start in range(0, len(packed), at_once):
+            part = packed[start : start + at_once]
+            yield part, self._compare(*split_pairs(part))
+            let_go()
+
+    def _hold(self, pairs: int) -> None:
+        """Read the contents of all documents once, where they fit and most of them are needed."""
+        lengths, together = self._lengths, self._corpus.measure.together
+        is_needed = self._everything is None and pairs >= len(lengths)
+        if is_needed and are_together(lengths, self._most, together):
+            everyone = np.arange(len(lengths), dtype=np.uint32)
+            self._everything = self._corpus.text_store.take(everyone)
+
+    def _compare(self, first: Documents, second: Documents) -> Nearness:
+        nearness = np.empty(len(first))
+        together = self._corpus.measure.together
+        blocks = cut(first, second, self._lengths, self._most, together)
         ends = ((first[block], second[block]) for block in blocks)
-        verify = partial(_verify, corpus, threshold)
-        for block, found in zip(blocks, shop.map(verify, ends), strict=True):
+        for block, found in zip(blocks, self._shop.map(self._verify, ends), strict=True):
             nearness[block] = found
-            shop.progress.advance(len(found))
-        yield part, nearness
-        let_go()
+            self._shop.progress.advance(len(found))
+        return nearness
 
-
-def _verify(
-    corpus: LocalCorpus, threshold: Fraction | None, block: tuple[Documents, Documents]
-) -> Nearness:
-    return verify_block(corpus.measure, corpus.text_store.take, *block, threshold)
+    def _verify(self, block: tuple[Documents, Documents]) -> Nearness:
+        measure = self._corpus.measure
+        if self._everything is not None:
+            return measure.compare(self._everything, *block, self._threshold)
+        return verify_block(measure, self._corpus.text_store.take, *block, self._threshold)
