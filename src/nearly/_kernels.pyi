@@ -163,6 +163,18 @@ def shingle_sets(
     in_order: bool = False,
     dropped: HashIndex | None = None,
 ) -> tuple[Offsets, U64]: ...
+def weigh_with_shingles(
+    offsets: Offsets,
+    data: Bytes,
+    unit: str,
+    k: int,
+    seed: int,
+    dropped: HashIndex | None = None,
+) -> tuple[U32, U64, Offsets, U64]: ...
+def sign_shingles(
+    offsets: Offsets, hashes: U64, seed: int, scheme: str, bands: int, rows: int
+) -> tuple[U32, U64]: ...
+def keep_once(offsets: Offsets, hashes: U64, chosen: U32) -> Offsets: ...
 def shingle_lists(
     offsets: Offsets,
     data: Bytes,

@@ -20,7 +20,8 @@ from nearly.documents.readable import Readable, Skips
 from nearly.documents.side import Cuts, Sides, by_side, sides_of
 from nearly.documents.spool import ColumnStore, RowStore, TextStore
 from nearly.frozen import dataclass
-from nearly.measures.base import Measure, Signed, Weighed
+from nearly.measures.base import Keys, Measure, Signed, Sketches, Weighed
+from nearly.measures.held_shingles import HeldShingles
 from nearly.measures.number import Documents, different
 from nearly.settings import Settings
 from nearly.tuning.method import Choice
@@ -64,6 +65,8 @@ class Reading:
         self._digests = RowStore(np.uint64, 2, budget, folder)
         self._keys = ColumnStore(np.uint32, budget, folder)
         self._sketches: RowStore | None = None
+        #: Of the first documents: those that were made when they were weighed.
+        self.shingles = HeldShingles()
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -94,12 +97,17 @@ class Reading:
         if weighed.is_ignored is not None:
             self._is_ignored.append(weighed.is_ignored)
         self._digests.append(weighed.digests)
+        if weighed.shingles is not None:
+            self.shingles.append(weighed.shingles)
         if isinstance(weighed, Signed):
-            if self._sketches is None:
-                width = weighed.sketches.shape[1]
-                self._sketches = RowStore(np.uint64, width, self._budget, self._folder)
-            self._keys.append(weighed.keys)
-            self._sketches.append(weighed.sketches)
+            self.add_signed(weighed.keys, weighed.sketches)
+
+    def add_signed(self, keys: Keys, sketches: Sketches) -> None:
+        """The same of documents that were weighed before."""
+        if self._sketches is None:
+            self._sketches = RowStore(np.uint64, sketches.shape[1], self._budget, self._folder)
+        self._keys.append(keys)
+        self._sketches.append(sketches)
 
     def forget_weighed(self) -> None:
         """Texts will be weighed again: another k was guessed than all of them ask for."""
@@ -159,6 +167,7 @@ class Reading:
             row_store=self._rows,
             keys=self._keys,
             sketches=self._sketches or RowStore(np.uint64, 0, self._budget, self._folder),
+            shingles=self.shingles,
             rule_column=self._rule_column,
         )
 
@@ -190,6 +199,7 @@ class LocalCorpus:
     row_store: RowStore
     keys: ColumnStore
     sketches: RowStore
+    shingles: HeldShingles  # of all documents, or of none
     rule_column: list[pa.Array]
 
     def __len__(self) -> int:

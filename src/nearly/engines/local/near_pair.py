@@ -269,10 +269,10 @@ def _unique(shop: Workshop, found: list[Packed]) -> Packed:
 def _join(shop: Workshop, corpus: LocalCorpus, choice: Choice) -> LocalPairs:
     shop.progress.stage("join", None)
     threshold = corpus.measure.threshold(corpus.settings)
-    blocks = [
-        [partial(_load_block, corpus, part) for part in _cut(shop, corpus, some, threshold)]
-        for some in _sides(corpus)
-    ]
+    cuts = [_cut(shop, corpus, some, threshold) for some in _sides(corpus)]
+    if max(map(len, cuts)) > 1:
+        corpus.shingles.clear()  # they take room, and are made again block by block
+    blocks = [[partial(_load_block, corpus, part) for part in parts] for parts in cuts]
     store = PairStore(shop.budget, shop.folder)
     meetings = verified = 0
     for part in join_sides(corpus.measure, blocks, threshold, _workers(shop)):
@@ -353,5 +353,9 @@ def _band_candidates(
 def _load_block(corpus: LocalCorpus, documents: Documents) -> Block:
     in_order = np.sort(documents)
     take = corpus.text_store.take
-    size = int(corpus.sizes[documents].sum())
-    return Block(documents=in_order, read=lambda start, stop: take(in_order[start:stop]), size=size)
+    return Block(
+        documents=in_order,
+        read=lambda start, stop: take(in_order[start:stop]),
+        size=int(corpus.sizes[documents].sum()),
+        sets=partial(corpus.shingles.sets, in_order) if len(corpus.shingles) else None,
+    )
