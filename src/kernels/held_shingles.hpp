@@ -52,7 +52,7 @@ inline std::vector<std::int64_t> keep_once(std::span<const std::int64_t> offsets
     for (const std::uint32_t i : chosen) {
         std::uint64_t *const start = hashes + offsets[i], *const end = hashes + offsets[i + 1];
         const auto size = static_cast<std::size_t>(end - start);
-        stop.check(size);
+        stop.check(16 * size);
         if (size > Shingler::STRETCH) {
             std::sort(start, end);
             to = std::copy(start, std::unique(start, end), to);

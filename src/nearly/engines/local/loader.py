@@ -31,6 +31,8 @@ __all__ = ["load"]
 
 Held = TypeVar("Held")
 
+#: Bytes of text of which what was read with them may stay where it is, for the next steps to use.
+LITTLE = 2**26
 #: Bytes of room for a byte of text, if shingles are to be made before the method is known: one of
 #: words takes eight, and two bytes of text at least.
 ROOM_FOR_SHINGLES = 8
@@ -87,7 +89,8 @@ def load(
         elif choice.method == "lsh":
             reading.forget_weighed()
             _weigh(shop, reading, reading.chunks(), decided, decided, choice, banding)
-    give_back()
+    if shop.is_limited or reading.held > LITTLE:
+        give_back()
     corpus = reading.finish(decided, settings, choice, cleaning=keep is not None)
     if len(corpus) == 0 and len(skipped):
         raise nothing_read(source, skipped)

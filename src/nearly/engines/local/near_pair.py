@@ -306,11 +306,13 @@ def _cut(
     shop: Workshop, corpus: LocalCorpus, documents: Documents, threshold: Fraction
 ) -> list[Documents]:
     """Documents of like size in blocks, as few as can be joined in memory."""
+    total = int(corpus.sizes[documents].sum(dtype=np.int64))
+    needed = corpus.measure.join_memory(len(documents), total, threshold, shop.threads)
+    if needed <= shop.room:
+        return [documents]
+    count = BLOCKS_IN_ROOM * needed // shop.room
     documents = documents[np.argsort(corpus.sizes[documents], kind="stable")]
     sizes = np.cumsum(corpus.sizes[documents], dtype=np.int64)
-    total = int(sizes[-1]) if len(sizes) else 0
-    needed = corpus.measure.join_memory(len(documents), total, threshold, shop.threads)
-    count = 1 if needed <= shop.room else BLOCKS_IN_ROOM * needed // shop.room
     return np.split(documents, np.flatnonzero(np.diff(sizes * count // (total + 1))) + 1)
 
 
