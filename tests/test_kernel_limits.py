@@ -46,6 +46,11 @@ def align() -> object:
 LOOPS: dict[str, Callable[[], object]] = {
     "sign": lambda: _kernels.sign(OFFSETS, TEXT, "char", 9, 1, "independent", 32, 8),
     "shingle_sets": lambda: _kernels.shingle_sets(OFFSETS, TEXT, "char", 9, 1),
+    "weigh_with_shingles": lambda: _kernels.weigh_with_shingles(OFFSETS, TEXT, "char", 9, 1),
+    "sign_shingles": lambda: _kernels.sign_shingles(
+        np.array([0, len(UNITS)]), UNITS, 1, "one-permutation", 4, 4
+    ),
+    "keep_once": lambda: _kernels.keep_once(np.array([0, len(UNITS)]), UNITS.copy(), WHO),
     "normalise": lambda: _kernels.normalise(OFFSETS, TEXT, **NORMALISE),
     "settled": lambda: _kernels.settled(OFFSETS, TEXT, "NFC"),
     "cut_units": lambda: _kernels.cut_units(OFFSETS, TEXT, True, True),
@@ -126,6 +131,7 @@ except MemoryError:
 """
 CALLS = {
     "sets": "_kernels.shingle_sets(offsets, text, 'char', 9, 1)",
+    "weigh_with_shingles": "_kernels.weigh_with_shingles(offsets, text, 'char', 9, 1)",
     "normalise": f"_kernels.normalise(offsets, text, **{NORMALISE})",
     "gather": "_kernels.gather(text, offsets[:1], offsets[1:])",
     "count": "_kernels.count_cells(text[:800].view(np.uint64), 32)",

@@ -13,6 +13,7 @@
 #include "names.hpp"
 #include "normal_form.hpp"
 #include "normalise.hpp"
+#include "utf8.hpp"
 
 namespace nearly::normalise {
 
@@ -70,6 +71,12 @@ static auto mark_runs_of_text(const Text &text, std::size_t most) {
     return give(std::move(bounds), {runs, 2});
 }
 
+static bool texts_are_utf8(const Offsets &offsets, const Text &text) {
+    const Texts texts = texts_of(offsets, text);
+    nb::gil_scoped_release unlocked;
+    return are_utf8(texts);
+}
+
 }  // namespace nearly::normalise
 
 void nearly::bind_normalise(nanobind::module_ &m) {
@@ -85,6 +92,7 @@ void nearly::bind_normalise(nanobind::module_ &m) {
                    !(nearly::unicode::traits_of(c) & nearly::unicode::unassigned);
         },
         "code_point"_a);
+    m.def("are_utf8", &texts_are_utf8, "offsets"_a, "text"_a);
     m.def("settled", &settled_texts, "offsets"_a, "text"_a, "form"_a);
     m.def("ends_of_pieces", &pieces_of_text, "text"_a, "form"_a, "size"_a);
     m.def("mark_runs", &mark_runs_of_text, "text"_a, "most"_a);

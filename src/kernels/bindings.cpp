@@ -392,6 +392,7 @@ NB_MODULE(_kernels, m) {
     nearly::bind_bloom(m);
     nearly::bind_edit(m);
     nearly::bind_normalise(m);
+    nearly::bind_held_shingles(m);
     nearly::bind_items(m);
     nearly::bind_vectors(m);
     nearly::bind_overlaps(m);

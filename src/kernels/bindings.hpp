@@ -8,6 +8,7 @@ namespace nearly {
 void bind_bloom(nanobind::module_ &m);
 void bind_edit(nanobind::module_ &m);
 void bind_frequency(nanobind::module_ &m);
+void bind_held_shingles(nanobind::module_ &m);
 void bind_items(nanobind::module_ &m);
 void bind_join(nanobind::module_ &m);
 void bind_meetings(nanobind::module_ &m);

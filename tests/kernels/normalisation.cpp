@@ -4,6 +4,7 @@
 #include "content.hpp"
 #include "normal_form.hpp"
 #include "normalise.hpp"
+#include "utf8.hpp"
 
 using namespace nearly;
 
@@ -31,5 +32,7 @@ static normalise::Options options_of(unsigned bits, normalise::Space space) {
 constexpr normalise::Space SPACES[] = {normalise::Space::keep, normalise::Space::collapse, normalise::Space::drop};
 
 std::uint64_t exercise_normalisation(const Texts &texts, unsigned options, unsigned space) {
-    return normalise_with(texts, options_of(options, SPACES[space]));
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        if (are_utf8(texts)) require(is_utf8(texts[i]), "texts are UTF-8 together, and one is not");
+    return normalise_with(texts, options_of(options, SPACES[space])) + are_utf8(texts);
 }

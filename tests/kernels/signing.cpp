@@ -4,6 +4,7 @@
 #include "bloom.hpp"
 #include "frequency.hpp"
 #include "hash_index.hpp"
+#include "held_shingles.hpp"
 #include "items.hpp"
 #include "signatures.hpp"
 #include "signing.hpp"
@@ -33,6 +34,29 @@ Sets sets_of(const Texts &texts, Shingling shingling) {
     require(sets.offsets == long_ones.offsets, "sets of long texts have other sizes");
     require(std::equal(sets.hashes.data, sets.hashes.data + sets.hashes.size, long_ones.hashes.data), "sets of long texts differ");
     return sets;
+}
+
+// Shingles that are held become the same sets, of all documents and of some.
+static std::uint64_t hold_all(const Texts &texts, Shingling shingling) {
+    Shingler at_once(shingling), in_stretches(shingling, SHORT_STRETCH);
+    const Sets sets = sets_of(texts, shingling);
+    std::uint64_t digest = 0;
+    for (const std::uint32_t step : {1, 3}) {
+        HeldShingles held = hold_shingles(texts, at_once), same = hold_shingles(texts, in_stretches);
+        require(held.offsets == same.offsets, "stretches hold another number of shingles");
+        require(std::equal(held.hashes.data, held.hashes.data + held.hashes.size, same.hashes.data), "stretches hold other shingles");
+        std::vector<std::uint32_t> chosen;
+        for (std::uint32_t i = 0; i < texts.size(); i += step) chosen.push_back(i);
+        const std::vector<std::int64_t> ends = keep_once(held.offsets, held.hashes.data, chosen);
+        for (std::size_t i = 0; i < chosen.size(); ++i) {
+            std::vector<std::uint64_t> kept(held.hashes.data + ends[i], held.hashes.data + ends[i + 1]);
+            std::ranges::sort(kept);
+            const Set set(sets.hashes.data + sets.offsets[chosen[i]], sets.hashes.data + sets.offsets[chosen[i] + 1]);
+            require(std::ranges::equal(kept, set), "held shingles become another set");
+            digest += kept.size();
+        }
+    }
+    return digest;
 }
 
 // Every hash that is in more than a share of the documents is suspected, however many are forgotten.
@@ -136,5 +160,6 @@ std::uint64_t exercise_signing(const Texts &texts, Shingling shingling) {
     std::uint64_t digest = sign_all<IndependentSigner>(texts, shingling, positions, all);
     digest += sign_all<OnePermutationSigner>(texts, shingling, positions, all);
     digest += bloom_all(texts, all, rows, bands, shingling.seed);
+    digest += hold_all(texts, shingling);
     return digest + drop_some(texts, shingling) + bags_of(texts, shingling);
 }

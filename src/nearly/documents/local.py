@@ -20,7 +20,8 @@ from nearly.documents.readable import Readable, Skips
 from nearly.documents.side import Cuts, Sides, by_side, sides_of
 from nearly.documents.spool import ColumnStore, RowStore, TextStore
 from nearly.frozen import dataclass
-from nearly.measures.base import Measure, Signed, Weighed
+from nearly.measures.base import Keys, Measure, Signed, Sketches, Weighed
+from nearly.measures.held_shingles import HeldShingles
 from nearly.measures.number import Documents, different
 from nearly.settings import Settings
 from nearly.tuning.method import Choice
@@ -64,9 +65,17 @@ class Reading:
         self._digests = RowStore(np.uint64, 2, budget, folder)
         self._keys = ColumnStore(np.uint32, budget, folder)
         self._sketches: RowStore | None = None
+        self._roles: Roles | None = None  # where they are known of all that was weighed
+        #: Of the first documents: those that were made when they were weighed.
+        self.shingles = HeldShingles()
 
     def __len__(self) -> int:
         return len(self._texts)
+
+    @property
+    def held(self) -> int:
+        """Bytes of text in memory."""
+        return self._texts.held
 
     def add(self, batch: pa.RecordBatch) -> None:
         """The next documents: row, id, text, and perhaps the column of a rule."""
@@ -90,19 +99,26 @@ class Reading:
 
     def add_weighed(self, weighed: Weighed) -> None:
         """The next documents, signed or only weighed."""
+        self._roles = None
         self._sizes.append(weighed.sizes)
         if weighed.is_ignored is not None:
             self._is_ignored.append(weighed.is_ignored)
         self._digests.append(weighed.digests)
+        if weighed.shingles is not None:
+            self.shingles.append(weighed.shingles)
         if isinstance(weighed, Signed):
-            if self._sketches is None:
-                width = weighed.sketches.shape[1]
-                self._sketches = RowStore(np.uint64, width, self._budget, self._folder)
-            self._keys.append(weighed.keys)
-            self._sketches.append(weighed.sketches)
+            self.add_signed(weighed.keys, weighed.sketches)
+
+    def add_signed(self, keys: Keys, sketches: Sketches) -> None:
+        """The same of documents that were weighed before."""
+        if self._sketches is None:
+            self._sketches = RowStore(np.uint64, sketches.shape[1], self._budget, self._folder)
+        self._keys.append(keys)
+        self._sketches.append(sketches)
 
     def forget_weighed(self) -> None:
         """Texts will be weighed again: another k was guessed than all of them ask for."""
+        self._roles = None
         self._sizes.clear()
         self._is_ignored.clear()
         for store in (self._digests, self._keys, self._sketches):
@@ -111,8 +127,14 @@ class Reading:
 
     def different(self) -> Documents:
         """The first of each text, once all are weighed."""
-        sizes, is_ignored = self._weights()
-        return _roles(sizes, self._digests.all(), is_ignored).representatives
+        return self._known_roles(*self._weights()).representatives
+
+    def _known_roles(
+        self, sizes: npt.NDArray[np.uint32], is_ignored: npt.NDArray[np.bool_]
+    ) -> Roles:
+        if self._roles is None:
+            self._roles = _roles(sizes, self._digests.all(), is_ignored)
+        return self._roles
 
     def texts(self, documents: Documents) -> pa.LargeStringArray:
         """The texts of these documents, which are given in ascending order."""
@@ -129,7 +151,7 @@ class Reading:
     ) -> "LocalCorpus":
         """All documents are in: who is empty, who is a copy of whom, and which ids repeat."""
         sizes, is_ignored = self._weights()
-        roles = _roles(sizes, self._digests.all(), is_ignored)
+        roles = self._known_roles(sizes, is_ignored)
         old, sides = 0, None
         if self.source.border is not None:
             old = self._count_before(self.source.border)
@@ -159,6 +181,7 @@ class Reading:
             row_store=self._rows,
             keys=self._keys,
             sketches=self._sketches or RowStore(np.uint64, 0, self._budget, self._folder),
+            shingles=self.shingles,
             rule_column=self._rule_column,
         )
 
@@ -190,6 +213,7 @@ class LocalCorpus:
     row_store: RowStore
     keys: ColumnStore
     sketches: RowStore
+    shingles: HeldShingles  # of all documents, or of none
     rule_column: list[pa.Array]
 
     def __len__(self) -> int:

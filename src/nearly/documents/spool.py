@@ -107,11 +107,15 @@ class TemporaryColumn:
         return np.frombuffer(self._file.shown(), self._kind)
 
 
+#: Of the memory of a batch, one part in so many may be no text of it.
+LARGEST_WASTE = 8
+
+
 class TextStore:
     """The texts of all documents, or the bytes that are compared instead.
 
-    They are copied out of the batches they came in: readers allot more than they fill, and a
-    document should cost its text and not its reader's habits.
+    They are copied out of batches whose memory holds much else: a document should cost its text and
+    not its reader's habits.
     """
 
     def __init__(self, budget: Budget, folder: Path):
@@ -133,7 +137,9 @@ class TextStore:
         self._type = texts.type
         self._starts.append(len(self) + len(texts))
         self._offsets.append(offsets - offsets[0])
-        self._chunks.append(data[offsets[0] : offsets[-1]].copy())
+        used = data[offsets[0] : offsets[-1]]
+        is_all = LARGEST_WASTE * len(data) <= (LARGEST_WASTE + 1) * len(used)
+        self._chunks.append(used if is_all else used.copy())
         self.held += self._chunks[-1].nbytes
         if self._file is not None:
             self._write_chunks(self._file)

@@ -28,6 +28,7 @@ from nearly import _kernels
 from nearly.errors import SettingsError
 from nearly.frozen import dataclass
 from nearly.measures.exhaustive import ExhaustiveIndex, join_exhaustively
+from nearly.measures.held_shingles import Shingles
 from nearly.measures.number import Documents
 from nearly.measures.pair import Block, Joined, Nearness, Packed
 from nearly.measures.tally import Tally
@@ -39,6 +40,10 @@ from nearly.tuning.method import Costs
 
 __all__ = ["Index", "Measure", "Prober", "Signed", "Suspects", "Weighed", "exact_ratio"]
 
+#: Of each document, in which bucket of each band it lies, and what tells whether two may be near.
+Keys = npt.NDArray[np.uint32]
+Sketches = npt.NDArray[np.uint64]
+
 #: What stands where no threshold is given.
 USUAL_THRESHOLD: Final = Settings().threshold
 
@@ -48,20 +53,22 @@ class Weighed:
     """One row per document: its size, 0 where there is nothing to compare, and its digest.
 
     Documents with the same digest are copies of each other: 128 bits stand for all that is
-    compared. `is_ignored` says of which of them all was dropped; None: of none.
+    compared. `is_ignored` says of which of them all was dropped; None: of none. `shingles` are
+    there where they were asked for.
     """
 
     sizes: npt.NDArray[np.uint32]
     digests: npt.NDArray[np.uint64]
     is_ignored: npt.NDArray[np.bool_] | None = None
+    shingles: Shingles | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Signed(Weighed):
     """The same, and in which bucket of each band a document lies, and its sketch."""
 
-    keys: npt.NDArray[np.uint32]
-    sketches: npt.NDArray[np.uint64]
+    keys: Keys
+    sketches: Sketches
 
 
 class Index(Protocol):
@@ -129,6 +136,14 @@ class Measure(ABC):
     @abstractmethod
     def weigh(self, contents: pa.Array) -> Weighed:
         """Sizes and digests of documents: all that an exact run needs."""
+
+    def weigh_with_shingles(self, contents: pa.Array) -> Weighed:
+        """The same, with the shingles of the documents: for measures with `most_to_try`."""
+        raise NotImplementedError(f"{self.name} is joined without a try")
+
+    def sign_shingles(self, shingles: Shingles, banding: Banding) -> tuple[Keys, Sketches]:
+        """Keys and sketches as `sign` makes them, of shingles that were made before."""
+        raise NotImplementedError(f"{self.name} is joined without a try")
 
     def sign(self, contents: pa.Array, banding: Banding) -> Signed:
         """The same, with the keys of each band and sketches."""

@@ -12,11 +12,12 @@ import pyarrow as pa
 from nearly import _kernels
 from nearly.arrays import count_characters, spans, take_strings
 from nearly.frozen import dataclass
-from nearly.measures.base import Signed, Suspects, Weighed, exact_ratio
+from nearly.measures.base import Keys, Signed, Sketches, Suspects, Weighed, exact_ratio
 from nearly.measures.dropped import Hashes, digest, dropped_shingles, from_bytes, to_bytes
+from nearly.measures.held_shingles import Sets, Shingles
 from nearly.measures.normalisation import normalise, steps
 from nearly.measures.set_measure import SetMeasure
-from nearly.measures.shingle import ShingleSets, auto_k, shingle_bags, shingle_sets
+from nearly.measures.shingle import auto_k, shingle_bags, shingle_sets
 from nearly.settings import Scheme, Settings, TextSettings
 from nearly.tuning.banding import Banding
 from nearly.tuning.hashing import MINHASH, Hashing, background
@@ -80,6 +81,29 @@ class Jaccard(SetMeasure):
         normal = normalise(contents, self.text)
         sizes, digests = self._measured(normal, self._dropped)
         return Weighed(sizes=sizes, digests=digests, is_ignored=self._is_ignored(normal, sizes))
+
+    def weigh_with_shingles(self, contents: pa.LargeStringArray) -> Weighed:
+        """They are made, and not only counted."""
+        normal = normalise(contents, self.text)
+        sizes, digests, offsets, hashes = _kernels.weigh_with_shingles(
+            *spans(normal),
+            unit=self.text.unit,
+            k=self.text.whole_k,
+            seed=self.seed,
+            dropped=self._dropped,
+        )
+        return Weighed(
+            sizes=sizes,
+            digests=digests,
+            is_ignored=self._is_ignored(normal, sizes),
+            shingles=(offsets, hashes),
+        )
+
+    def sign_shingles(self, shingles: Shingles, banding: Banding) -> tuple[Keys, Sketches]:
+        """See `Measure`."""
+        return _kernels.sign_shingles(
+            *shingles, seed=self.seed, scheme=self.scheme, bands=banding.bands, rows=banding.rows
+        )
 
     def sign(self, contents: pa.LargeStringArray, banding: Banding) -> Signed:
         """Keys of 32 bits per band, sketches of 2 bits per position."""
@@ -150,7 +174,7 @@ class Jaccard(SetMeasure):
         is_ignored[bare[before > 0]] = True
         return is_ignored
 
-    def sets(self, contents: pa.LargeStringArray, *, in_order: bool = False) -> ShingleSets:
+    def sets(self, contents: pa.LargeStringArray, *, in_order: bool = False) -> Sets:
         """Sets of shingles without those that are dropped; or bags, their shingles numbered."""
         if self.bag:
             return shingle_bags(contents, self.text, self.seed)

@@ -9,7 +9,9 @@ import pyarrow as pa
 from nearly import _kernels
 from nearly.frozen import dataclass
 from nearly.mapping import let_go
+from nearly.measures.held_shingles import Sets
 from nearly.measures.number import Documents
+from nearly.measures.work import Workers
 
 __all__ = [
     "Block",
@@ -67,6 +69,8 @@ class Block:
     read: Callable[[int, int], pa.Array]
     #: The sizes of all of them together, where that is known.
     size: int | None = None
+    #: What makes their sets of shingles, where these were made when documents were weighed.
+    sets: Callable[[Workers], Sets] | None = None
 
     @classmethod
     def of(cls, documents: Documents, contents: pa.Array) -> "Block":

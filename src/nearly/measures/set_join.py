@@ -182,10 +182,12 @@ def _different(hashes: npt.NDArray[np.uint64], workers: Workers) -> int:
     limit = 2**64 // SAMPLED
 
     def of_part(part: tuple[int, int]) -> npt.NDArray[np.uint64]:
-        return np.unique(_kernels.hashes_below(hashes[slice(*part)], limit))
+        return np.sort(_kernels.hashes_below(hashes[slice(*part)], limit))
 
     found = list(workers.map(of_part, workers.split(len(hashes))))
-    return SAMPLED * len(np.unique(np.concatenate(found)))
+    together = np.sort(np.concatenate(found), kind="stable")  # merges what is in order
+    # As `np.unique`, which imports a tenth of NumPy.
+    return SAMPLED * int(np.count_nonzero(np.diff(together)) + min(1, len(together)))
 
 
 def _count_cells(

@@ -17,6 +17,7 @@ import pyarrow as pa
 from nearly import _kernels
 from nearly.measures import set_join
 from nearly.measures.base import Index, Measure, Signed, Weighed
+from nearly.measures.held_shingles import Sets
 from nearly.measures.number import Documents
 from nearly.measures.pair import Block, Joined, Nearness
 from nearly.measures.set_join import Least, SetBlock
@@ -25,9 +26,6 @@ from nearly.settings import Scheme
 from nearly.tuning.banding import Banding
 
 __all__ = ["SetMeasure", "Sets"]
-
-#: Where each document's hashes begin, and the hashes, each once.
-Sets = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
 
 #: Hashes that memory is asked for before any is made, or as many as fit: documents that repeat
 #: themselves have few.
@@ -122,6 +120,9 @@ class SetMeasure(Measure):
         def of_part(part: tuple[int, int]) -> Sets:
             return self.sets(block.read(*part))
 
+        if block.sets is not None:
+            offsets, hashes = block.sets(workers)
+            return SetBlock(documents=block.documents, offsets=offsets, hashes=hashes)
         parts = workers.map(of_part, _cut(block, workers))
         most = min(block.size or 0, max(MOST_AT_ONCE, workers.room // BYTES_OF_HASH))
         offsets, hashes = _together(parts, most)

@@ -14,12 +14,12 @@ import pyarrow as pa
 
 from nearly import _kernels
 from nearly.arrays import spans
+from nearly.measures.held_shingles import Sets
 from nearly.measures.normalisation import normalise
 from nearly.settings import Scheme, TextSettings
 
 __all__ = [
     "SIGNATURE_VERSION",
-    "ShingleSets",
     "auto_k",
     "shingle_bags",
     "shingle_sets",
@@ -28,10 +28,6 @@ __all__ = [
 
 #: Of docs/signatures.md: what is signed by one version cannot be compared with what another signed.
 SIGNATURE_VERSION: Final = 2
-
-
-#: Where each document's hashes begin, and the hashes, each once.
-ShingleSets = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]
 
 #: From this many characters on a document is no longer a message but an article.
 LONG = 2_000
@@ -50,7 +46,7 @@ def shingle_sets(
     *,
     in_order: bool = False,
     dropped: _kernels.HashIndex | None = None,
-) -> ShingleSets:
+) -> Sets:
     """Each document's set of shingles, as hashes, sorted where that is asked for."""
     return _kernels.shingle_sets(
         *spans(normalise(texts, text)),
@@ -62,7 +58,7 @@ def shingle_sets(
     )
 
 
-def shingle_bags(texts: pa.LargeStringArray, text: TextSettings, seed: int) -> ShingleSets:
+def shingle_bags(texts: pa.LargeStringArray, text: TextSettings, seed: int) -> Sets:
     """Each document's bag of shingles: a shingle that occurs again has another hash, in order."""
     return _kernels.shingle_bags(
         *spans(normalise(texts, text)), unit=text.unit, k=text.whole_k, seed=seed

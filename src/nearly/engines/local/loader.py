@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from functools import reduce
@@ -17,7 +18,8 @@ from nearly.documents.local import LocalCorpus, Reading
 from nearly.documents.readable import Readable, Skips, nothing_read
 from nearly.engines.local.workshop import Workshop
 from nearly.limits import give_back
-from nearly.measures.base import Measure, Weighed
+from nearly.measures.base import Keys, Measure, Sketches, Weighed
+from nearly.measures.held_shingles import Shingles
 from nearly.measures.tally import Counted, Tally, merged
 from nearly.settings import Settings
 from nearly.stages.rehearsal import settled
@@ -28,6 +30,12 @@ from nearly.tuning.method import Choice, choose_method
 __all__ = ["load"]
 
 Held = TypeVar("Held")
+
+#: Bytes of text of which what was read with them may stay where it is, for the next steps to use.
+LITTLE = 2**26
+#: Bytes of room for a byte of text, if shingles are to be made before the method is known: one of
+#: words takes eight, and two bytes of text at least.
+ROOM_FOR_SHINGLES = 8
 
 
 def load(
@@ -49,7 +57,8 @@ def load(
     needed = _needed_to_decide(measure, settings, may_try=may_try)
     # Where less decides, little would be won; and what is not settled yet may weigh otherwise.
     is_known = measure.is_settled and measure.is_counted and not shop.is_limited
-    weighs = is_known and needed == measure.most_to_try
+    is_ample = shop.room >= ROOM_FOR_SHINGLES * measure.most_to_try
+    weighs = is_known and is_ample and needed == measure.most_to_try
     head = _Head(shop, measure, weighs=weighs)
     text, is_all = head.read(coming, needed)
     choice = choose_method(
@@ -63,13 +72,11 @@ def load(
     guessed = measure.settled(_mean_extent(measure, reading.chunks()))
     if not guessed.is_counted:
         guessed = _count(shop, guessed, reading)
-    if choice.method == "exact" and head.weighed:
-        batches: Iterable[pa.LargeStringArray] = coming
-        for future in head.weighed:
-            reading.add_weighed(future.result())
-    else:
-        head.forget()
-        batches = itertools.chain(reading.chunks(), coming)
+    batches = coming if weighs else itertools.chain(reading.chunks(), coming)
+    for weighed in head.weighed():
+        reading.add_weighed(weighed)
+    if choice.method == "lsh":
+        _sign_shingles(shop, reading, measure, banding)
     mean_extent = _weigh(shop, reading, batches, measure, guessed, choice, banding)
     decided = guessed if is_all else measure.settled(mean_extent)
     if decided != guessed:
@@ -77,10 +84,13 @@ def load(
         _weigh(shop, reading, reading.chunks(), decided, decided, choice, banding)
     if choice.is_tentative:
         choice = _settled(reading, decided, settings, choice, banding, text)
-        if choice.method == "lsh":
+        if choice.method == "lsh" and len(reading.shingles):
+            _sign_shingles(shop, reading, decided, banding)
+        elif choice.method == "lsh":
             reading.forget_weighed()
             _weigh(shop, reading, reading.chunks(), decided, decided, choice, banding)
-    give_back()
+    if shop.is_limited or reading.held > LITTLE:
+        give_back()
     corpus = reading.finish(decided, settings, choice, cleaning=keep is not None)
     if len(corpus) == 0 and len(skipped):
         raise nothing_read(source, skipped)
@@ -192,6 +202,18 @@ def _weigh(
     return extent / max(1, len(reading))
 
 
+def _sign_shingles(shop: Workshop, reading: Reading, measure: Measure, banding: Banding) -> None:
+    """Sign the documents whose shingles were made when they were weighed."""
+
+    def of_piece(shingles: Shingles) -> tuple[Keys, Sketches]:
+        return measure.sign_shingles(shingles, banding)
+
+    for signed in shop.map(of_piece, reading.shingles.taken()):
+        reading.add_signed(*signed)
+        shop.progress.advance()
+        shop.budget.check()
+
+
 def _needed_to_decide(measure: Measure, settings: Settings, *, may_try: bool) -> int | None:
     """Bytes of text that must be exceeded before the method is known; None: nothing is needed."""
     if not measure.is_counted:
@@ -203,11 +225,12 @@ def _needed_to_decide(measure: Measure, settings: Settings, *, may_try: bool) ->
 
 
 class _Head:
-    """The first documents, which decide the method: weighed as they come, should they be joined."""
+    """The first documents, which decide the method: their shingles are made as they come, for they
+    are joined or signed."""
 
     def __init__(self, shop: Workshop, measure: Measure, *, weighs: bool):
         self._shop, self._measure, self._weighs = shop, measure, weighs
-        self.weighed: list[Future[Weighed]] = []
+        self._begun: deque[Future[Weighed]] = deque()
 
     def read(self, coming: Iterator[pa.LargeStringArray], needed: int | None) -> tuple[int, bool]:
         """Read on until more than this many bytes are held: how many, and whether that was all."""
@@ -217,15 +240,15 @@ class _Head:
             if texts is None:
                 return text, True
             if self._weighs:
-                self.weighed.append(self._shop.begin(self._measure.weigh, texts))
+                self._begun.append(self._shop.begin(self._measure.weigh_with_shingles, texts))
             offsets, _ = spans(texts)
             text += int(offsets[-1] - offsets[0])
         return text, False
 
-    def forget(self) -> None:
-        """They are signed instead."""
-        for future in self.weighed:
-            future.cancel()
+    def weighed(self) -> Iterator[Weighed]:
+        """In the order they were read in."""
+        while self._begun:
+            yield self._begun.popleft().result()
 
 
 def _mean_extent(measure: Measure, chunks: Iterator[pa.LargeStringArray]) -> float:

@@ -298,10 +298,10 @@ def _unique(shop: Workshop, found: list[Packed]) -> Packed:
 def _join(shop: Workshop, corpus: LocalCorpus, choice: Choice) -> LocalPairs:
     shop.progress.stage("join", None)
     threshold = corpus.measure.threshold(corpus.settings)
-    blocks = [
-        [partial(_load_block, corpus, part) for part in _cut(shop, corpus, some, threshold)]
-        for some in _sides(corpus)
-    ]
+    cuts = [_cut(shop, corpus, some, threshold) for some in _sides(corpus)]
+    if max(map(len, cuts)) > 1:
+        corpus.shingles.clear()  # they take room, and are made again block by block
+    blocks = [[partial(_load_block, corpus, part) for part in parts] for parts in cuts]
     store = PairStore(shop.budget, shop.folder)
     meetings = verified = 0
     for part in join_sides(corpus.measure, blocks, threshold, _workers(shop)):
@@ -335,11 +335,13 @@ def _cut(
     shop: Workshop, corpus: LocalCorpus, documents: Documents, threshold: Fraction
 ) -> list[Documents]:
     """Documents of like size in blocks, as few as can be joined in memory."""
+    total = int(corpus.sizes[documents].sum(dtype=np.int64))
+    needed = corpus.measure.join_memory(len(documents), total, threshold, shop.threads)
+    if needed <= shop.room:
+        return [documents]
+    count = BLOCKS_IN_ROOM * needed // shop.room
     documents = documents[np.argsort(corpus.sizes[documents], kind="stable")]
     sizes = np.cumsum(corpus.sizes[documents], dtype=np.int64)
-    total = int(sizes[-1]) if len(sizes) else 0
-    needed = corpus.measure.join_memory(len(documents), total, threshold, shop.threads)
-    count = 1 if needed <= shop.room else BLOCKS_IN_ROOM * needed // shop.room
     return np.split(documents, np.flatnonzero(np.diff(sizes * count // (total + 1))) + 1)
 
 
@@ -384,5 +386,9 @@ def _band_candidates(
 def _load_block(corpus: LocalCorpus, documents: Documents) -> Block:
     in_order = np.sort(documents)
     take = corpus.text_store.take
-    size = int(corpus.sizes[documents].sum())
-    return Block(documents=in_order, read=lambda start, stop: take(in_order[start:stop]), size=size)
+    return Block(
+        documents=in_order,
+        read=lambda start, stop: take(in_order[start:stop]),
+        size=int(corpus.sizes[documents].sum()),
+        sets=partial(corpus.shingles.sets, in_order) if len(corpus.shingles) else None,
+    )

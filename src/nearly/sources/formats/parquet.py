@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from nearly.errors import UnreadableError
 from nearly.sources import part
 from nearly.sources.formats.held_rows import HeldRows
-from nearly.sources.formats.soundness import check_names
+from nearly.sources.formats.soundness import check_names, validate
 from nearly.sources.part import Cut, Part, Reject, Stored
 
 __all__ = ["ParquetPart"]
@@ -61,7 +61,7 @@ class ParquetPart(Part):
                     piece = batch.slice(skip, most)
                     skip, most = max(0, skip - batch.num_rows), most - piece.num_rows
                     if piece.num_rows:
-                        piece.validate(full=True)  # Arrow takes any bytes for text
+                        validate(piece)
                         yield piece
 
     def _let_go(self, coming: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
