@@ -255,6 +255,7 @@ class JsonPart(Part):
         return cursor.read_json(
             path,
             columns=self._columns,
+            records="true",  # of one column it would find that out each time, from all values
             format=self._format,
             ignore_errors=self._lines,
             hive_partitioning=False,
@@ -263,7 +264,7 @@ class JsonPart(Part):
 
     def _room_for(self, longest: int) -> int:
         """DuckDB takes several times as much for each thread; objects that are cut need little."""
-        return longest + 1 if self._cut is not None else max(LARGEST_OBJECT, longest + 1)
+        return max(LARGEST_OBJECT if self._cut is None else CUT_BYTES, longest + 1)
 
     def _columns_of_all(self, cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
         if self._cut is None:
