@@ -59,6 +59,27 @@ def json_array(folder: Path, text: str) -> Path:
     return _written(folder / "long.json", f"[{_line(text)}]")
 
 
+def items_jsonl(folder: Path, text: str) -> Path:
+    """Its words as a list of items."""
+    return _written(folder / "items.jsonl", _items(text) + "\n")
+
+
+def items_array(folder: Path, text: str) -> Path:
+    return _written(folder / "items.json", f"[{_items(text)}]")
+
+
+def tokens_jsonl(folder: Path, text: str) -> Path:
+    """A long list of objects beside a short text."""
+    tokens = [{"word": word, "place": place} for place, word in enumerate(text.split())]
+    row = {"id": 1, "text": "short", "tokens": tokens[: len(tokens) * 8 // 35]}
+    return _written(folder / "tokens.jsonl", json.dumps(row) + "\n")
+
+
+def _items(text: str) -> str:
+    words = text.split()
+    return json.dumps({"id": 1, "items": words[: len(words) * 8 // 11]})
+
+
 def deep_json(folder: Path, text: str) -> Path:
     """A long string beside a short text, deeper in its object."""
     row = {"id": 1, "text": "short", "more": {"pages": [text]}}
@@ -119,13 +140,17 @@ SOURCES: dict[str, Callable[[Path, str], Path]] = {
     "gzipped jsonl": gzipped_jsonl,
     "json array": json_array,
     "deep json": deep_json,
+    "items jsonl": items_jsonl,
+    "items array": items_array,
+    "tokens jsonl": tokens_jsonl,
     "csv": csv_file,
     "gzipped csv": gzipped_csv,
     "parquet": parquet,
     "plain parquet": plain_parquet,
     "arrow": arrow,
 }
-OPTIONS = {"lines": ["--lines"]}
+ITEMS = ["--items", "items"]
+OPTIONS = {"lines": ["--lines"], "items jsonl": ITEMS, "items array": ITEMS}
 
 
 def made(source: str, folder: Path, size: int) -> Path:

@@ -3,6 +3,7 @@
 One body of tests for an index in a folder and for one in PostgreSQL, where that is the question.
 """
 
+import errno
 import itertools
 import os
 import random
@@ -737,3 +738,28 @@ def test_merging_ends_with_few_segments(given: list[tuple[int, float]]) -> None:
     total = sum(size.documents for size in sizes) or 1
     levels = merge_policy.level_of(min(total, merge_policy.LARGEST)) + 1
     assert len(sizes) <= merge_policy.FAN * levels + total // (merge_policy.LARGEST // 4)
+
+
+def test_a_report_is_written_before_its_documents_are_in_the_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is killed in between can run it again; the other way the report would be lost."""
+    nearly.Index.create(tmp_path / "seen", {"a": "some text"}).close()
+    (tmp_path / "new.jsonl").write_text('{"id": "b", "text": "some text"}\n')
+    output = tmp_path / "pairs.csv"
+    given = ["add", str(tmp_path / "seen"), str(tmp_path / "new.jsonl"), "-o", str(output)]
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.EIO, "the disk failed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("nearly.index.store.Store.commit", fail)
+        with pytest.raises(SinkError, match="the report is written"):
+            CliRunner().invoke(index_command, given, standalone_mode=False, catch_exceptions=False)
+    report = output.read_text()
+    assert "b,a,1" in report
+    with nearly.Index.open(tmp_path / "seen", read_only=True) as held:
+        assert "b" not in held
+    ran = CliRunner().invoke(index_command, [*given, "--force"], standalone_mode=False)
+    assert ran.return_value == exit_code.CLEAN
+    assert output.read_text() == report

@@ -146,6 +146,28 @@ def test_a_long_document_costs_at_most_three_times_its_size(tmp_path: Path, plac
     assert peak(asked, long, tmp_path / "pairs.parquet") - usual <= 3 * megabytes
 
 
+#: An object that is long by many short values: what surrounds them, one of them, and the command.
+SHORT_VALUES = {
+    "items": ("long.jsonl", '{"items": [', '"%s"', "]}", ["find", "--items", "items"]),
+    "items in an array": ("long.json", '[{"items": [', '"%s"', "]}]", ["find", "--items", "items"]),
+    "beside a text": ("beside.jsonl", '{"text": "a", "more": [', '{"a": "%s"}', "]}", ["find"]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", SHORT_VALUES)
+def test_many_short_values_cost_at_most_three_times_their_size(tmp_path: Path, place: str) -> None:
+    name, before, value, after, asked = SHORT_VALUES[place]
+    letters = np.random.default_rng(1).integers(ord("a"), ord("z") + 1, (5_000_000, 7), np.uint8)
+    values = [value % bytes(word).decode() for word in letters]
+    short, long = tmp_path / f"short-{name}", tmp_path / name
+    short.write_text(before + ", ".join(values[:10]) + after)
+    long.write_text(before + ", ".join(values) + after)
+    usual = peak(asked, short, tmp_path / "pairs.parquet")
+    size = long.stat().st_size // 10**6
+    assert peak(asked, long, tmp_path / "pairs.parquet") - usual <= 3 * size
+
+
 @pytest.mark.slow
 def test_two_long_documents_that_are_a_pair_cost_at_most_three_times_both(tmp_path: Path) -> None:
     megabytes = 60

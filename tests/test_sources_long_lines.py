@@ -5,10 +5,12 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from nearly.errors import UnreadableError
 from nearly.sources import Skipped, open_source
-from nearly.sources.formats import abridged, duck
+from nearly.sources.formats import abridged, cut_record, duck
 from nearly.sources.formats.database import Database
 
 LINES = [
@@ -173,3 +175,106 @@ def test_a_long_object_that_is_no_json_in_an_array_is_an_error(tmp_path):
     path.write_text('[{"text": "' + "a" * 3 * duck.LARGEST_OBJECT + '\\x"}]')
     with pytest.raises(UnreadableError, match="Malformed JSON"):
         rows_of(path, tmp_path)
+
+
+# Values as they are written: in odd ways, too large, half of a pair, none at all.
+SCALARS = st.sampled_from(
+    [
+        "1",
+        "-2.5e3",
+        "99999999999999999999",
+        "true",
+        "null",
+        "NaN",
+        '"a"',
+        '"é😀"',
+        '"\\u00e9 \\" \\\\"',
+        '"]},{["',
+        '"\\ud83d\\ude00"',
+        '"2020-01-01"',
+        '""',
+        '"\\ud800"',
+        "tru",
+        "01",
+        '"\t"',
+    ]
+)
+SPACES = st.sampled_from(["", " ", "\t", "  "])
+
+
+def a_list(elements: st.SearchStrategy[str], most: int = 12) -> st.SearchStrategy[str]:
+    """With commas as they should be, mostly."""
+    commas = st.sampled_from([","] * 9 + [" , ", ",,", " "])
+    pieces = st.lists(st.tuples(elements, commas), max_size=most)
+    ends = st.sampled_from(["]"] * 9 + [",]", "", "}"])
+    return st.builds(
+        lambda pieces, end: "[" + "".join(a + b for a, b in pieces).rstrip(", ") + end, pieces, ends
+    )
+
+
+OBJECTS = st.builds(lambda a, b: f'{{"a":{a}, "b" :{b}}}', SCALARS, SCALARS)
+VALUES = st.one_of(
+    SCALARS,
+    a_list(SCALARS),
+    a_list(OBJECTS),
+    a_list(st.one_of(SCALARS, OBJECTS, a_list(SCALARS, 3))),
+)
+NAMES = st.sampled_from(['"id"', '"text"', '"items"', '"more"', '"\\u0069tems"'])
+RECORDS = st.builds(
+    lambda members, space: (
+        "{" + space + f",{space}".join(f"{n}{space}:{v}" for n, v in members) + "}"
+    ),
+    st.lists(st.tuples(NAMES, VALUES), max_size=5),
+    SPACES,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(records=st.lists(RECORDS, min_size=1, max_size=5))
+@example(
+    records=['{"id": 1, "items": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, "a"]}', '{"items": [[1], 2]}']
+)
+@example(records=['{"items": [1, 2, 3, 4, 5, 6, 7, 8, 9], "items": [7, 8, 9, 1, 2, 3, 4, 5]}'])
+@example(records=['{"items": [1, 2, 3, 4, 5, 6, 7, 8, 9]}', '{"items": "a string"}'])
+@example(records=['{"items": [null, 2, null, 4, 5, 6, null, null, 9, 10, 11, 12, null]}'])
+def test_pieces_of_long_objects_are_the_same(database, records):
+    text = json.dumps({"id": 7, "text": "short", "items": [], "more": []})
+    for ending, data in (
+        (".jsonl", "\n".join([text, *records])),
+        (".json", f"[{','.join([text, *records])}]"),
+    ):
+        path = database.folder / f"docs{ending}"
+        path.write_text(data)
+        with pytest.MonkeyPatch.context() as patch:
+            whole = outcome_of(path, database)
+            patch.setattr(duck, "ABRIDGED_FROM", 30)
+            patch.setattr(duck.JsonPart, "_has_long_objects", ending == ".json")
+            patch.setattr(cut_record, "PIECE", 5)
+            patch.setattr(duck, "CUT_BYTES", 40)
+            assert outcome_of(path, database) == whole
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    return Database(tmp_path_factory.mktemp("json"), 1)
+
+
+def outcome_of(path: Path, database: Database) -> str:
+    """Every row and every type, or that it is refused."""
+    try:
+        part = duck.JsonPart(database, str(path), path.name, lines=path.suffix == ".jsonl")
+        rows = [row for batch in part.batches(None, pytest.fail) for row in batch.to_pylist()]
+    except UnreadableError:
+        return "refused"
+    return repr((rows, str(part.schema)))
+
+
+def test_a_long_list_in_an_array_is_read(tmp_path):
+    """DuckDB would refuse so long an object, and take 13 times its size in JSON Lines."""
+    items = list(range(4_000_000))
+    path = tmp_path / "docs.json"
+    path.write_text(json.dumps([{"id": 1, "items": [1]}, {"id": 2, "items": items}, {"id": 3}]))
+    part = duck.JsonPart(Database(tmp_path, 1), str(path), "docs.json", lines=False)
+    rows = [row for batch in part.batches(None, pytest.fail) for row in batch.to_pylist()]
+    assert [row["id"] for row in rows] == [1, 2, 3]
+    assert [row["items"] for row in rows] == [[1], items, None]

@@ -87,6 +87,9 @@ COMMANDS = {
     "explain": of("explain docs/a.txt docs/b.txt --k 2 --html lesson.html --csv tables"),
     "index create": of("index create new table.csv --seed 1", commits=True),
     "index add": of("index add seen later.csv", commits=True),
+    "index add, reporting": of(
+        "index add seen later.csv -o seen.csv --skipped skipped.csv --force", commits=True
+    ),
     "index add, replacing": of("index add seen table.csv --replace", commits=True),
     "index remove": of("index remove seen 0 3 4 5", commits=True),
     "index compact": of("index compact seen", commits=True),

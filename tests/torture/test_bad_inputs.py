@@ -214,6 +214,7 @@ nearly index create seen /dev/zero
 nearly index snapshot docs seen
 nearly index restore docs seen
 nearly query
+nearly query docs pipe
 nearly query nowhere docs/a.txt
 nearly query docs docs/a.txt
 nearly query docs /dev/zero

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nearly.index.index import Index
     from nearly.results import Deduplicated
 
-__all__ = ["Beside", "index_beside"]
+__all__ = ["Beside", "adding_last", "index_beside"]
 
 
 class Beside:
@@ -64,7 +64,8 @@ def index_beside(
             yield Beside()
             return
         name = held.name
-        with _adding(held) as beside:
+        with adding_last(held, "the clean copy") as adding:
+            beside = Beside(adding)
             yield beside
     if beside.added is not None and not context.params["quiet"]:
         _say_added(beside.added, name)
@@ -77,17 +78,18 @@ def _is_index(place: str) -> bool:
 
 
 @contextmanager
-def _adding(held: Index) -> Iterator[Beside]:
+def adding_last(held: Index, written: str) -> Iterator[Adding]:
+    """What is added is in the index when the block ends well, after what was written in it."""
     is_written = False
     try:
         with held.adding() as adding:
-            yield Beside(adding)
+            yield adding
             is_written = True
     except NearlyError as error:
         if not is_written:
             raise
         raise SinkError(
-            f"the clean copy is written, and its documents are not in the index: {error}. Run the "
+            f"{written} is written, and its documents are not in the index: {error}. Run the "
             "command again with --force"
         ) from error
 

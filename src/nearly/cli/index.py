@@ -144,24 +144,28 @@ def add(
     nearly index add seen/ new.jsonl
     nearly index add seen/ new.jsonl --replace -o pairs.parquet
     """
-    from nearly.sinks import check_different, check_not_read, check_output, write_table
+    from nearly.sinks import check_different, check_not_read, check_output
 
     check_different(output, skipped)
     for path in (output, skipped):
         if path is not None:
             check_output(path, force=force)
             check_not_read(path, inputs=source)
-    with _opened(place) as held:
-        added = held.add(shared.given_source(source), replace=replace, **reading)
-    if output is not None:
-        write_table(added.seen, added.seen.schema, output, force=force)
+    if output is None and skipped is None:
+        with _opened(place) as held:
+            added = held.add(shared.given_source(source), replace=replace, **reading)
+    else:
+        added = _add_and_write(
+            place, source, output, skipped, replace=replace, force=force, **reading
+        )
     if as_json:
         report.print_json({"seen": added.seen, "skipped": added.skipped, **_counts(added)})
     elif output is None:
         _print_seen(added)
     if not quiet:
         _say_added(added)
-    return _end(added.skipped, added.skipped_count, skipped, force=force)
+    report.say_skipped(added.skipped, added.skipped_count, skipped)
+    return report.ending(added.skipped_count)
 
 
 @index.command(cls=Command)
@@ -323,6 +327,29 @@ def _opened(place: Path | str, *, read_only: bool = False) -> Iterator[Index]:
 
     with Index.open(place, read_only=read_only) as held:
         yield held
+
+
+def _add_and_write(
+    place: Path | str,
+    source: tuple[str, ...],
+    output: Path | None,
+    skipped: Path | None,
+    *,
+    replace: bool,
+    force: bool,
+    **reading: Any,
+) -> Added:
+    """Add documents last: an index that has them already would make another report."""
+    from nearly.cli.against import adding_last
+    from nearly.sinks import Outputs
+
+    with _opened(place) as held, adding_last(held, "the report") as adding:
+        added = adding.add(shared.given_source(source), replace=replace, **reading)
+        with Outputs(force=force) as outputs:
+            for table, path in ((added.seen, output), (added.skipped, skipped)):
+                if path is not None:
+                    outputs.write(table, table.schema, path)
+    return added
 
 
 def _end(records: pa.Table, total: int, place: Path | None, *, force: bool) -> int:

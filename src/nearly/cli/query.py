@@ -87,11 +87,11 @@ def query(
 
 
 def _read(file: str) -> str:
-    from nearly.sources.path import check_no_device
+    from nearly.sources.path import check_regular
 
+    if file != "-":
+        check_regular(file)
     try:
-        if file != "-":
-            check_no_device(file)
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise click.UsageError(f"{file} cannot be read: {error.strerror}") from error

@@ -1,5 +1,6 @@
 """Items: what a set is made of, from values of any type to the hashes that a measure compares."""
 
+import itertools
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,8 @@ from nearly.errors import SourceError
 __all__ = ["check_items", "contents_of", "is_list"]
 
 WIDTH: Final = 8
+#: Items from which on a list is long.
+LONG: Final = 2**17
 Hashes = npt.NDArray[np.uint64]
 
 
@@ -46,10 +49,19 @@ def contents_of(lists: pa.Array) -> pa.LargeBinaryArray:
     hashes = hashes_of(values)
     if values.null_count:
         offsets, hashes = _without_nulls(offsets, hashes, values)
-    in_order = _kernels.sort_lists(offsets, hashes)
+    in_order = _in_order(offsets, hashes)
     valid = _validity(lists)
     buffers = [valid, pa.py_buffer(offsets * WIDTH), pa.py_buffer(in_order)]
     return pa.Array.from_buffers(pa.large_binary(), len(lists), buffers, lists.null_count)
+
+
+def _in_order(offsets: npt.NDArray[np.int64], hashes: Hashes) -> Hashes:
+    """The hashes of each list sorted; those of long lists where they stand, without a copy."""
+    if len(hashes) < LONG * (len(offsets) - 1) or not hashes.flags.writeable:
+        return _kernels.sort_lists(offsets, hashes)
+    for start, end in itertools.pairwise(offsets.tolist()):
+        hashes[start:end].sort()
+    return hashes
 
 
 def hashes_of(values: pa.Array) -> Hashes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from nearly.errors import MissingError, SourceError, UnreadableError
 from nearly.sources.file_name import id_of_name
 
-__all__ = ["Files", "check_no_device", "find_files", "inside"]
+__all__ = ["Files", "check_no_device", "check_regular", "find_files", "inside"]
 
 #: Between a file and the table or sheet inside of it.
 INSIDE = "::"
@@ -38,7 +38,7 @@ def find_files(given: Sequence[str], glob: str | None) -> Files:
             prefix = "" if found.folder else path
             _add_folder(found, path, prefix, glob)
         else:
-            _check_regular(inside(path)[0])
+            check_regular(inside(path)[0])
             found.paths.setdefault(id_of_name(path), path)
     if glob is not None and not any(map(os.path.isdir, expanded)):
         raise SourceError(
@@ -131,7 +131,8 @@ def _why_no_file(path: str) -> str | None:
     return None if stat.S_ISREG(mode) else f"{_kind(mode)}, not a file"
 
 
-def _check_regular(path: str) -> None:
+def check_regular(path: str) -> None:
+    """Refuse what is no file: a pipe that nobody writes to would be waited for."""
     reason = _why_no_file(path)
     if reason is not None:
         raise UnreadableError(

@@ -28,7 +28,10 @@ LONG = 2**20
 #: Bytes that are looked at together.
 PIECE = 2**20
 CHANGED = "it was changed while it was read"
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[{}\[\]]', re.DOTALL)
+#: Some short strings and what is between them, any string, or where a level begins or ends.
+_TOKEN = re.compile(
+    rb'(?:[^"{}\[\]]{1,9999}+|"[^"\\]{0,99}+"){1,9999}+|("(?:[^"\\]++|\\.)*+"?)|[{}\[\]]', re.DOTALL
+)
 #: A string that is JSON, but for its encoding: no half of a pair, no unknown escape.
 _SOUND = re.compile(
     rb'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4}'
@@ -44,7 +47,7 @@ _CHARACTERS = re.compile(
 #: DuckDB writes these escapes with capitals.
 _ESCAPED = re.compile(r"\\u00[01][0-9a-f]|\\.")
 _COLON = re.compile(rb"[ \t\r\n]*:")
-_QUOTE = ord('"')
+_STEPS = {ord("{"): 1, ord("["): 1, ord("}"): -1, ord("]"): -1}
 
 
 class Marked(ABC):
@@ -163,9 +166,8 @@ class Abridged(Marked):
         end = depth = 0
         for token in _TOKEN.finditer(text):
             first, last = token.span()
-            kind = text[first]
-            if kind != _QUOTE:
-                depth += 1 if kind in b"{[" else -1
+            if token.lastindex is None:
+                depth += _STEPS.get(text[first], 0)
             elif depth >= in_object and last - first > LONG and not _COLON.match(text, last):
                 mark = f'"{self._mark(place + first, place + last)}"'.encode()
                 target.write(text[end:first])

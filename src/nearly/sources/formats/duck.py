@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, cast
 
 import duckdb
@@ -19,6 +19,7 @@ from nearly.sources import part
 from nearly.sources.column import ID_NAMES
 from nearly.sources.cut_text import Gaps
 from nearly.sources.formats.abridged import Abridged
+from nearly.sources.formats.cut_record import CutRecords
 from nearly.sources.formats.database import Database
 from nearly.sources.formats.encoding import (
     compression_of,
@@ -43,11 +44,14 @@ LONG_LINE = 2**15
 LARGEST_OBJECT = 2**24
 #: Bytes of a line from which on its long strings are read apart.
 ABRIDGED_FROM = LARGEST_OBJECT
+#: Bytes of lines that are read together where they are pieces of long objects.
+CUT_BYTES = 2**20
 
 #: What was found out by reading.
 _FOUND_OUT = (
     "_plain_path",
     "_abridged",
+    "_cut",
     "_whole_path",
     "_blank_lines",
     "_longest_line",
@@ -81,9 +85,6 @@ class JsonPart(Part):
         self._id_column = id_column
         self.path = os.path.abspath(path)
         self._database = database
-        self._format: Literal["newline_delimited", "auto"] = (
-            "newline_delimited" if lines else "auto"
-        )
         self._lines = lines
         self._columns: dict[str, str] | None = None
         with self._translated():
@@ -118,9 +119,9 @@ class JsonPart(Part):
     @functools.cached_property
     def _plain_path(self) -> str:
         """Where DuckDB reads it: the file itself, if it can."""
-        if self._abridged is None:
-            return self._whole_path
-        return self._abridged.copy
+        if self._cut is not None:
+            return self._cut.copy
+        return self._whole_path if self._abridged is None else self._abridged.copy
 
     @functools.cached_property
     def _abridged(self) -> Abridged | None:
@@ -137,6 +138,27 @@ class JsonPart(Part):
         return Abridged(source, copy, ABRIDGED_FROM if self._lines else None)
 
     @functools.cached_property
+    def _cut(self) -> CutRecords | None:
+        """What is read in place of objects that stay long without their long strings."""
+        if self._abridged is None:
+            return None
+        short = self._abridged.copy
+        if self._lines:
+            is_long = _longest_line(short) > ABRIDGED_FROM
+        else:
+            spans = element_spans(short)
+            is_long = spans is not None and (spans.ends - spans.starts).max() > ABRIDGED_FROM
+        if not is_long:
+            return None
+        copy = os.path.join(tempfile.mkdtemp(dir=self._database.folder), "cut.jsonl")
+        return CutRecords(short, copy, ABRIDGED_FROM, self._is_json, lines=self._lines)
+
+    def _is_json(self, text: str) -> bool:
+        cursor = self._database.connection.cursor()
+        found = cursor.execute("SELECT json_valid(?)", [text]).fetchone()
+        return bool(found and found[0])
+
+    @functools.cached_property
     def _whole_path(self) -> str:
         """The file, or a copy: DuckDB knows neither marks nor other encodings than UTF-8."""
         with open_bytes(self.path) as file:
@@ -148,15 +170,7 @@ class JsonPart(Part):
         return copy
 
     def _translated(self) -> "_Translated":
-        return _Translated(self.name, self.path, self._longest_object)
-
-    def _longest_object(self) -> str:
-        """Which object is the longest but for its long strings, as a reader finds it."""
-        short, whole = element_spans(self._plain_path), element_spans(self.path)
-        if short is None or whole is None:
-            return "an object"
-        place = int(np.argmax(short.ends - short.starts))
-        return f"{self.record(place)}, at byte {whole.starts[place]:,},"
+        return _Translated(self.name, self.path)
 
     def batches(
         self,
@@ -179,24 +193,33 @@ class JsonPart(Part):
     def _read(
         self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
+        batches = self._as_in_copy(cursor, columns)
+        if self._cut is not None:
+            batches = self._cut.joined(batches)
+        for batch in batches:
+            yield from self._abridged.restored(batch) if self._abridged else [batch]
+
+    def _as_in_copy(
+        self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
         """Where lines are long, some of them at a time: DuckDB gives thousands of rows at once."""
-        is_long = self._lines and self._longest_line > LONG_LINE
+        is_long = self._cut is not None or (self._lines and self._longest_line > LONG_LINE)
         pieces = self._pieces() if is_long else iter([(self._plain_path, self._longest_line)])
         for path, longest in pieces:
             relation = self._relation(cursor, path, longest)
             relation = relation.select(*map(duckdb.ColumnExpression, columns))
             with relation.to_arrow_reader(part.BATCH_ROWS) as reader:
-                for batch in reader:
-                    yield from self._abridged.restored(batch) if self._abridged else [batch]
+                yield from reader
 
     def _pieces(self) -> Iterator[tuple[str, int]]:
         """Files of some lines each, one after the other, and the bytes of each one's longest."""
+        size = part.BATCH_BYTES if self._cut is None else min(CUT_BYTES, part.BATCH_BYTES)
         folder = tempfile.mkdtemp(dir=self._database.folder)
         piece = os.path.join(folder, "piece.jsonl")
         try:
             with open_bytes(self._plain_path) as raw:
                 file = io.BufferedReader(cast(io.RawIOBase, raw))
-                while lines := file.readlines(part.BATCH_BYTES):
+                while lines := file.readlines(size):
                     with open(piece, "wb") as target:
                         target.writelines(lines)
                     longest = max(map(len, lines))
@@ -211,23 +234,44 @@ class JsonPart(Part):
 
     @functools.cached_property
     def _longest_line(self) -> int:
-        if self._abridged is None or not self._lines:
+        if self._abridged is None or not self._has_lines:
             return self._longest_whole_line
-        return _longest_line(self._abridged.copy)
+        return _longest_line(self._plain_path)
+
+    @property
+    def _has_lines(self) -> bool:
+        """Whether what DuckDB reads has an object a line."""
+        return self._lines or self._cut is not None
+
+    @property
+    def _format(self) -> Literal["newline_delimited", "auto"]:
+        return "newline_delimited" if self._has_lines else "auto"
 
     def _relation(
         self, cursor: duckdb.DuckDBPyConnection, path: str, longest: int
     ) -> duckdb.DuckDBPyRelation:
         if self._columns is None:
-            self._columns = self._find_columns(cursor)
+            self._columns = self._columns_of_all(cursor)
         return cursor.read_json(
             path,
             columns=self._columns,
+            records="true",  # of one column it would find that out each time, from all values
             format=self._format,
             ignore_errors=self._lines,
             hive_partitioning=False,
-            maximum_object_size=max(LARGEST_OBJECT, longest + 1),
+            maximum_object_size=self._room_for(longest),
         )
+
+    def _room_for(self, longest: int) -> int:
+        """DuckDB takes several times as much for each thread; objects that are cut need little."""
+        return max(LARGEST_OBJECT if self._cut is None else CUT_BYTES, longest + 1)
+
+    def _columns_of_all(self, cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
+        if self._cut is None:
+            return self._find_columns(cursor)
+        # DuckDB keeps what it took for long objects until it is closed.
+        with self._database.connect() as connection:
+            return self._find_columns(connection)
 
     def _find_columns(self, cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
         """The columns of the whole file: one that only its last line has counts too."""
@@ -237,7 +281,7 @@ class JsonPart(Part):
             format=self._format,
             ignore_errors=self._lines,
             hive_partitioning=False,
-            maximum_object_size=max(LARGEST_OBJECT, self._longest_line + 1),
+            maximum_object_size=self._room_for(self._longest_line),
         )
         found = dict(zip(relation.columns, map(str, relation.types), strict=True))
         if found == {"json": "JSON"}:
@@ -319,10 +363,9 @@ def _read_through(path: str) -> None:
 class _Translated:
     """Turns the errors of DuckDB, and of Arrow reading from it, into one that names the file."""
 
-    def __init__(self, name: str, path: str, longest_object: Callable[[], str]) -> None:
+    def __init__(self, name: str, path: str) -> None:
         self._name = name
         self._path = path
-        self._longest_object = longest_object
 
     def __enter__(self) -> None:
         pass
@@ -330,12 +373,9 @@ class _Translated:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, duckdb.Error | pa.ArrowException | OSError):
             reason = first_lines(error).replace(self._path, self._name)
-            if "maximum_object_size" in reason:  # it names a copy, which is gone by then
-                reason = (
-                    f"In it, {self._longest_object()} is longer than the "
-                    f"{LARGEST_OBJECT >> 20} MiB that can be read of one, long strings not "
-                    "counted. Give so long a text a file of its own, or use JSONL or Parquet."
-                )
+            raise UnreadableError(f"{self._name} cannot be read. {reason}") from error
+        if isinstance(error, UnicodeDecodeError):  # it cuts what it quotes of the file
+            reason = "DuckDB refuses it, with a message that is no text."
             raise UnreadableError(f"{self._name} cannot be read. {reason}") from error
 
 
