@@ -131,7 +131,7 @@ def memory_of(documents: int, shingles: int, least: Least, threads: int) -> int:
 def _gathered(blocks: Sequence[Load], workers: Workers) -> tuple[SetBlock, list[int], Rarities]:
     """The sets of all blocks, where blocks begin and end among them, and how rare cells are."""
     column = workers.column() if len(blocks) > 1 else HeldColumn()
-    documents, sizes = [], [np.zeros(1, np.int64)]
+    documents, sizes = [], [np.zeros(1, np.uint32)]
     counts = np.empty(0, np.uint64)
     for load in blocks:
         block = load()
@@ -139,11 +139,11 @@ def _gathered(blocks: Sequence[Load], workers: Workers) -> tuple[SetBlock, list[
             counts = _no_cells(block.hashes, len(blocks), workers)
         _count_cells(block.hashes, counts, workers)
         documents.append(block.documents)
-        sizes.append(np.diff(block.offsets))
+        sizes.append(np.diff(block.offsets).astype(np.uint32))
         column.append(block.hashes)
     whole = SetBlock(
         documents=np.concatenate(documents),
-        offsets=np.cumsum(np.concatenate(sizes)),
+        offsets=np.cumsum(np.concatenate(sizes), dtype=np.int64),
         hashes=column.shown(),
     )
     ends = np.cumsum([0, *map(len, documents)]).tolist()

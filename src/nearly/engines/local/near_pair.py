@@ -49,6 +49,8 @@ __all__ = ["LocalPairs", "met_candidates", "near_pairs"]
 MOST_PENDING = 2_000_000  # candidates that wait to be merged with those of other bands
 #: Documents compared at once are the first of at most this many meetings, in all or per document.
 MOST_MEETINGS, MEETINGS_PER_DOCUMENT = 2**24, 16
+#: Of a document, whatever block it is in: its number, and where its set begins among all of them.
+BYTES_HELD_TO_JOIN = 20
 BYTES_OF_CANDIDATE = 8  # all meetings may become candidates
 #: Blocks that fit in a step's room: some of them are indexed, one is looked up, and one is made.
 BLOCKS_IN_ROOM = 3
@@ -298,13 +300,14 @@ def _unique(shop: Workshop, found: list[Packed]) -> Packed:
 def _join(shop: Workshop, corpus: LocalCorpus, choice: Choice) -> LocalPairs:
     shop.progress.stage("join", None)
     threshold = corpus.measure.threshold(corpus.settings)
-    cuts = [_cut(shop, corpus, some, threshold) for some in _sides(corpus)]
+    room = shop.room_beside(BYTES_HELD_TO_JOIN * len(corpus.representatives))
+    cuts = [_cut(shop, corpus, some, threshold, room) for some in _sides(corpus)]
     if max(map(len, cuts)) > 1:
         corpus.shingles.clear()  # they take room, and are made again block by block
     blocks = [[partial(_load_block, corpus, part) for part in parts] for parts in cuts]
     store = PairStore(shop.budget, shop.folder)
     meetings = verified = 0
-    for part in join_sides(corpus.measure, blocks, threshold, _workers(shop)):
+    for part in join_sides(corpus.measure, blocks, threshold, _workers(shop, room)):
         shop.progress.advance()
         store.add(part.pairs, part.nearness)
         shop.budget.check()
@@ -319,9 +322,9 @@ def _join(shop: Workshop, corpus: LocalCorpus, choice: Choice) -> LocalPairs:
     )
 
 
-def _workers(shop: Workshop) -> Workers:
+def _workers(shop: Workshop, room: int) -> Workers:
     column = partial(TemporaryColumn, shop.folder, np.uint64)
-    return Workers(shop.map, shop.threads, shop.room, column)
+    return Workers(shop.map, shop.threads, room, column)
 
 
 def _sides(corpus: LocalCorpus) -> list[Documents]:
@@ -332,14 +335,14 @@ def _sides(corpus: LocalCorpus) -> list[Documents]:
 
 
 def _cut(
-    shop: Workshop, corpus: LocalCorpus, documents: Documents, threshold: Fraction
+    shop: Workshop, corpus: LocalCorpus, documents: Documents, threshold: Fraction, room: int
 ) -> list[Documents]:
-    """Documents of like size in blocks, as few as can be joined in memory."""
+    """Documents of like size in blocks, as few as can be joined in this room."""
     total = int(corpus.sizes[documents].sum(dtype=np.int64))
     needed = corpus.measure.join_memory(len(documents), total, threshold, shop.threads)
-    if needed <= shop.room:
+    if needed <= room:
         return [documents]
-    count = BLOCKS_IN_ROOM * needed // shop.room
+    count = BLOCKS_IN_ROOM * needed // room
     documents = documents[np.argsort(corpus.sizes[documents], kind="stable")]
     sizes = np.cumsum(corpus.sizes[documents], dtype=np.int64)
     return np.split(documents, np.flatnonzero(np.diff(sizes * count // (total + 1))) + 1)

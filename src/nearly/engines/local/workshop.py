@@ -40,7 +40,11 @@ class Workshop:
     @property
     def room(self) -> int:
         """Bytes that a step may take."""
-        return max(self.budget.limit, LEAST_ROOM)
+        return self.room_beside(0)
+
+    def room_beside(self, held: int) -> int:
+        """The same where it holds so many bytes for as long as it works."""
+        return max(self.budget.limit - held, LEAST_ROOM)
 
     def begin(self, function: Callable[[Given], Made], item: Given) -> Future[Made]:
         """Some thread does it, as soon as one is free."""
