@@ -175,8 +175,10 @@ class TestFolder:
         source = opened(folder(a=b"A"))
         with pytest.raises(SourceError, match="no column 'date'"):
             next(source.documents(Skipped(), also="date"))
-        with pytest.raises(SourceError, match="has no columns"):
+        with pytest.raises(SourceError, match=r"^text is 'body', .* has no columns"):
             opened(folder(a=b"A"), text="body")
+        with pytest.raises(SourceError, match=r"^text is 'title, body', "):
+            opened(folder(a=b"A"), text=("title", "body"))
 
     def test_is_read_in_batches(self, folder, opened, monkeypatch):
         monkeypatch.setattr(part, "BATCH_BYTES", 10)

@@ -233,8 +233,9 @@ class _Request:
         """Text files have no columns."""
         for option, column in vars(self.columns).items():
             if column is not None:
+                named = column if isinstance(column, str) else ", ".join(column)
                 raise SourceError(
-                    f"{option} is {column!r}, and {name} is read as text, which has no columns. "
+                    f"{option} is {named!r}, and {name} is read as text, which has no columns. "
                     f"Leave {option} out, or give a table (CSV, JSON, Parquet, Arrow)."
                 )
 
