@@ -150,6 +150,11 @@ def test_a_long_document_costs_at_most_three_times_its_size(tmp_path: Path, plac
 SHORT_VALUES = {
     "items": ("long.jsonl", '{"items": [', '"%s"', "]}", ["find", "--items", "items"]),
     "items in an array": ("long.json", '[{"items": [', '"%s"', "]}]", ["find", "--items", "items"]),
+    "names": ("names.jsonl", '{"text": "a", "more": {', '"%s": "of"', "}}", ["find"]),
+    "records": ("records.jsonl", '{"text": "a", "more": {', '"%s": {"of": 1}', "}}", ["find"]),
+    "an element": ("element.jsonl", '{"text": "a", "more": [1, [', '"%s"', "]]}", ["find"]),
+    "in an object": ("in.jsonl", '{"text": "a", "in": {"a": 1, "b": [', '"%s"', "]}}", ["find"]),
+    "twice": ("twice.jsonl", '{"text": "a", "text": "b", "more": [', '"%s"', "]}", ["find"]),
     "beside a text": ("beside.jsonl", '{"text": "a", "more": [', '{"a": "%s"}', "]}", ["find"]),
 }
 
