@@ -41,7 +41,9 @@ template <typename Object> static std::string all_of(Object object, std::size_t 
 
 std::uint64_t exercise_json(std::mt19937_64 &random) {
     const bool is_sound = random() % 2;
-    const std::string text = is_sound ? "{\"a\":" + value_of(random, 20) + ",\"b\":" + value_of(random, 4) + "}" : any_pieces(random);
+    const std::size_t depth = random() % 20;  // some of it deeper than lines are cut
+    const std::string deep = std::string(depth, '[') + value_of(random, 3) + std::string(depth, ']');
+    const std::string text = is_sound ? "{\"a\":" + deep + ",\"b\":" + value_of(random, 3) + "}" : any_pieces(random);
     const std::vector<std::uint8_t> bytes(text.begin(), text.end());  // a read past them is seen
     const Cut cut{random() % 40, random() % 4, random() % 2 == 0, random() % 2 == 0};
     const std::string lines = all_of(CutObject(bytes, cut), 1 + random() % 100);
