@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import duckdb
 import numpy as np
@@ -245,10 +245,6 @@ class JsonPart(Part):
         """Whether what DuckDB reads has an object a line."""
         return self._lines or self._cut is not None
 
-    @property
-    def _format(self) -> Literal["newline_delimited", "auto"]:
-        return "newline_delimited" if self._has_lines else "auto"
-
     def _relation(
         self, cursor: duckdb.DuckDBPyConnection, path: str, longest: int
     ) -> duckdb.DuckDBPyRelation:
@@ -258,7 +254,7 @@ class JsonPart(Part):
             path,
             columns=self._columns,
             records="true",  # of one column it would find that out each time, from all values
-            format=self._format,
+            format="newline_delimited" if self._has_lines else "auto",
             ignore_errors=self._lines,
             hive_partitioning=False,
             maximum_object_size=self._room_for(longest),
@@ -270,12 +266,14 @@ class JsonPart(Part):
 
     def _columns_of_all(self, cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
         if self._cut is None or self._abridged is None:
-            types = self._find_types(cursor, self._plain_path, self._longest_line)
+            types = self._find_types(
+                cursor, self._plain_path, self._longest_line, has_lines=self._has_lines
+            )
         else:
             typed = self._cut.typed_copy
             # DuckDB keeps what it took for long objects until it is closed.
             with self._database.connect() as connection:
-                types = self._find_types(connection, typed, _longest_line(typed))
+                types = self._find_types(connection, typed, _longest_line(typed), has_lines=True)
             if not are_types_sure(types, self._cut.places, self._cut.records):
                 types = self._find_types_of_whole(self._abridged.copy)
         return {name: self._type_of(name, str(kind)) for name, kind in types.items()}
@@ -284,7 +282,7 @@ class JsonPart(Part):
         """The types of long objects, of which some members were not enough."""
         longest = os.path.getsize(path) if not self._lines else _longest_line(path)
         with self._database.connect() as connection:
-            return self._find_types(connection, path, longest, is_whole=True)
+            return self._find_types(connection, path, longest, has_lines=self._lines)
 
     def _find_types(
         self,
@@ -292,10 +290,9 @@ class JsonPart(Part):
         path: str,
         longest: int,
         *,
-        is_whole: bool = False,
+        has_lines: bool,
     ) -> dict[str, DuckDBPyType]:
         """The types of the whole file: a column that only its last line has counts too."""
-        has_lines = self._lines if is_whole else self._has_lines
         relation = cursor.read_json(
             path,
             sample_size=-1,
