@@ -75,6 +75,55 @@ def tokens_jsonl(folder: Path, text: str) -> Path:
     return _written(folder / "tokens.jsonl", json.dumps(row) + "\n")
 
 
+def names_jsonl(folder: Path, text: str) -> Path:
+    """An object of very many names beside a short text."""
+    words = text.split()
+    more = {f"{word}{place}": place for place, word in enumerate(words[: len(words) * 8 // 27])}
+    return _written(folder / "names.jsonl", json.dumps({"text": "short", "more": more}) + "\n")
+
+
+def records_jsonl(folder: Path, text: str) -> Path:
+    """The same, of objects."""
+    words = text.split()
+    more = {f"n{place}": {"word": word} for place, word in enumerate(words[: len(words) * 8 // 33])}
+    return _written(folder / "records.jsonl", json.dumps({"text": "short", "more": more}) + "\n")
+
+
+def element_jsonl(folder: Path, text: str) -> Path:
+    """A list with one long element."""
+    words = text.split()
+    row = {"text": "short", "more": [1, words[: len(words) * 8 // 11]]}
+    return _written(folder / "element.jsonl", json.dumps(row) + "\n")
+
+
+def deeper_jsonl(folder: Path, text: str) -> Path:
+    """A long list of objects in an object."""
+    tokens = [{"word": word, "place": place} for place, word in enumerate(text.split())]
+    row = {"text": "short", "more": {"count": 1, "tokens": tokens[: len(tokens) * 8 // 35]}}
+    return _written(folder / "deeper.jsonl", json.dumps(row) + "\n")
+
+
+def twice_jsonl(folder: Path, text: str) -> Path:
+    """A name that stands twice beside a long list."""
+    words = text.split()
+    more = json.dumps(words[: len(words) * 8 // 11])
+    return _written(folder / "twice.jsonl", f'{{"id": 1, "id": 2, "text": "a", "more": {more}}}\n')
+
+
+def _numbers(count: int, largest: int) -> str:
+    return json.dumps({"id": 1, "items": [place * 7919 % largest for place in range(count)]}) + "\n"
+
+
+def numbers_jsonl(folder: Path, text: str) -> Path:
+    """Numbers of seven digits as items."""
+    return _written(folder / "numbers.jsonl", _numbers(len(text) // 9, 10**7))
+
+
+def digits_jsonl(folder: Path, text: str) -> Path:
+    """Numbers of one digit as items."""
+    return _written(folder / "digits.jsonl", _numbers(len(text) // 3, 10))
+
+
 def _items(text: str) -> str:
     words = text.split()
     return json.dumps({"id": 1, "items": words[: len(words) * 8 // 11]})
@@ -143,6 +192,13 @@ SOURCES: dict[str, Callable[[Path, str], Path]] = {
     "items jsonl": items_jsonl,
     "items array": items_array,
     "tokens jsonl": tokens_jsonl,
+    "names jsonl": names_jsonl,
+    "records jsonl": records_jsonl,
+    "element jsonl": element_jsonl,
+    "deeper jsonl": deeper_jsonl,
+    "twice jsonl": twice_jsonl,
+    "numbers jsonl": numbers_jsonl,
+    "digits jsonl": digits_jsonl,
     "csv": csv_file,
     "gzipped csv": gzipped_csv,
     "parquet": parquet,
@@ -150,7 +206,9 @@ SOURCES: dict[str, Callable[[Path, str], Path]] = {
     "arrow": arrow,
 }
 ITEMS = ["--items", "items"]
-OPTIONS = {"lines": ["--lines"], "items jsonl": ITEMS, "items array": ITEMS}
+OPTIONS = {"lines": ["--lines"]} | dict.fromkeys(
+    ["items jsonl", "items array", "numbers jsonl", "digits jsonl"], ITEMS
+)
 
 
 def made(source: str, folder: Path, size: int) -> Path:

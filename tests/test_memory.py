@@ -150,6 +150,11 @@ def test_a_long_document_costs_at_most_three_times_its_size(tmp_path: Path, plac
 SHORT_VALUES = {
     "items": ("long.jsonl", '{"items": [', '"%s"', "]}", ["find", "--items", "items"]),
     "items in an array": ("long.json", '[{"items": [', '"%s"', "]}]", ["find", "--items", "items"]),
+    "names": ("names.jsonl", '{"text": "a", "more": {', '"%s": "of"', "}}", ["find"]),
+    "records": ("records.jsonl", '{"text": "a", "more": {', '"%s": {"of": 1}', "}}", ["find"]),
+    "an element": ("element.jsonl", '{"text": "a", "more": [1, [', '"%s"', "]]}", ["find"]),
+    "in an object": ("in.jsonl", '{"text": "a", "in": {"a": 1, "b": [', '"%s"', "]}}", ["find"]),
+    "twice": ("twice.jsonl", '{"text": "a", "text": "b", "more": [', '"%s"', "]}", ["find"]),
     "beside a text": ("beside.jsonl", '{"text": "a", "more": [', '{"a": "%s"}', "]}", ["find"]),
 }
 
@@ -159,7 +164,8 @@ SHORT_VALUES = {
 def test_many_short_values_cost_at_most_three_times_their_size(tmp_path: Path, place: str) -> None:
     name, before, value, after, asked = SHORT_VALUES[place]
     letters = np.random.default_rng(1).integers(ord("a"), ord("z") + 1, (5_000_000, 7), np.uint8)
-    values = [value % bytes(word).decode() for word in letters]
+    different = dict.fromkeys(bytes(word).decode() for word in letters)
+    values = [value % word for word in different]
     short, long = tmp_path / f"short-{name}", tmp_path / name
     short.write_text(before + ", ".join(values[:10]) + after)
     long.write_text(before + ", ".join(values) + after)

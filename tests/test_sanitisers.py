@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 #: Two units that take about as long to compile. Each part by itself would read the same headers.
 UNITS = (
-    ("signing", "candidates", "joins", "weights", "wanted"),
+    ("signing", "candidates", "joins", "weights", "wanted", "json"),
     (
         "exercise",
         "passages",

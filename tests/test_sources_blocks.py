@@ -524,7 +524,7 @@ def test_what_was_found_out_is_not_found_out_again(opened, monkeypatch):
     jsonl = opened("jsonl").blocks(1)[0]
     csv = opened("csv").blocks(1)[0]
     assert len(cloudpickle.dumps(csv)) < 2_000  # without the rows that showed the types
-    monkeypatch.setattr("nearly.sources.formats.duck.JsonPart._find_columns", pytest.fail)
+    monkeypatch.setattr("nearly.sources.formats.duck.JsonPart._find_types", pytest.fail)
     monkeypatch.setattr("nearly.sources.formats.careful_csv.CarefulCsv._peek", pytest.fail)
     for block in (jsonl, csv):
         assert len(read(sent(block))[0]) > 50

@@ -219,6 +219,22 @@ VALUES = st.one_of(
     a_list(OBJECTS),
     a_list(st.one_of(SCALARS, OBJECTS, a_list(SCALARS, 3))),
 )
+# Lists and objects in each other, three deep, with what is wrong only now and then.
+DEEPER = st.recursive(
+    st.one_of(SCALARS, st.sampled_from(["1", "2", '"a"', "null"])),
+    lambda inner: st.one_of(
+        a_list(inner, 6),
+        st.builds(
+            lambda members, end: (
+                "{" + ",".join(f'"{name}":{value}' for name, value in members) + end
+            ),
+            st.lists(st.tuples(st.sampled_from("abcdab"), inner), max_size=6),
+            st.sampled_from(["}"] * 9 + [",}"]),
+        ),
+    ),
+    max_leaves=25,
+)
+VALUES = st.one_of(VALUES, DEEPER)
 NAMES = st.sampled_from(['"id"', '"text"', '"items"', '"more"', '"\\u0069tems"'])
 RECORDS = st.builds(
     lambda members, space: (
@@ -238,6 +254,68 @@ RECORDS = st.builds(
 @example(records=['{"items": [1, 2, 3, 4, 5, 6, 7, 8, 9]}', '{"items": "a string"}'])
 @example(records=['{"items": [null, 2, null, 4, 5, 6, null, null, 9, 10, 11, 12, null]}'])
 def test_pieces_of_long_objects_are_the_same(database, records):
+    check_pieces(database, records)
+
+
+#: More names than DuckDB takes for anything but a map, where their values are alike.
+MANY = 230
+ALIKE = st.sampled_from(
+    [
+        ["1", "22"],
+        ["1", "-2", "2.5", "null"],
+        ['"word"', '"other words"'],
+        ['"word"', '"2020-01-01"', "null"],
+        ['"2020-01-01"', '"2021-02-03"'],
+        ["1", '"word"'],
+        ["[1, 2]", "[3]", "null"],
+        ["[1]", '["a"]', "[]"],
+        ['{"a":1, "b":"x y"}', '{"a":3, "b":"hello"}'],
+        ['{"a":1, "b":2, "c":3}', '{"b":3, "a":1}', '{"a":1,"d":1}'],
+        ['{"a":1, "b":2, "c":3, "d":4, "e":5}', '{"a":1, "b":2, "c":3, "d":4}'],
+        ['{"a":1, "b":2, "c":3, "d":4, "e":5}', '{"a":1, "b":2}', '{"a":1}'],
+        ['{"a":[{"b":1}]}', '{"a":[]}'],
+        ["{}", "{}"],
+        ["1", "tru"],
+        ["99999999999999999999", "1", "18446744073709551615"],
+    ]
+)
+
+
+def of_many_names(values: list[str], picks: list[int], first: int, twin: int | None) -> str:
+    """An object of such values; perhaps one of its names is there already."""
+    names = ["n0" if place == twin else f"n{first + place}" for place in range(MANY)]
+    picked = [values[picks[place % len(picks)] % len(values)] for place in range(MANY)]
+    members = [f'"{name}":{value}' for name, value in zip(names, picked, strict=True)]
+    return f"{{{','.join(members)}}}"
+
+
+OF_MANY_NAMES = st.builds(
+    of_many_names,
+    ALIKE,
+    st.lists(st.integers(0, 5) | st.just(0), min_size=1, max_size=40),
+    st.sampled_from([0, 0, 5, 1000]),
+    st.sampled_from([None] * 9 + [200, MANY - 1]),
+)
+ROUND_IT = st.sampled_from(["%s"] * 3 + ["[%s]", '{"a":%s}', "[1,%s]", '{"a":[%s],"b":2}'])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    values=st.lists(st.tuples(OF_MANY_NAMES, ROUND_IT), min_size=1, max_size=3),
+    others=st.lists(RECORDS, max_size=12),
+    top=st.booleans(),
+)
+def test_objects_of_many_names_are_the_same(database, values, others, top):
+    records = [f'{{"id":1,"more":{around % value}}}' for value, around in values]
+    if top:
+        records[0] = values[0][0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cut_record, "MOST_NAMES", 210)
+        patch.setattr(cut_record, "KEPT", 205)
+        check_pieces(database, [*others, *records], longest=500, piece=500)
+
+
+def check_pieces(database, records, longest=30, piece=5):
     text = json.dumps({"id": 7, "text": "short", "items": [], "more": []})
     for ending, data in (
         (".jsonl", "\n".join([text, *records])),
@@ -247,10 +325,10 @@ def test_pieces_of_long_objects_are_the_same(database, records):
         path.write_text(data)
         with pytest.MonkeyPatch.context() as patch:
             whole = outcome_of(path, database)
-            patch.setattr(duck, "ABRIDGED_FROM", 30)
+            patch.setattr(duck, "ABRIDGED_FROM", longest)
             patch.setattr(duck.JsonPart, "_has_long_objects", ending == ".json")
-            patch.setattr(cut_record, "PIECE", 5)
-            patch.setattr(duck, "CUT_BYTES", 40)
+            patch.setattr(cut_record, "PIECE", piece)
+            patch.setattr(duck, "CUT_BYTES", 8 * piece)
             assert outcome_of(path, database) == whole
 
 

@@ -399,6 +399,7 @@ NB_MODULE(_kernels, m) {
     nearly::bind_pairs(m);
     nearly::bind_passages(m);
     nearly::bind_join(m);
+    nearly::bind_json(m);
     nearly::bind_meetings(m);
     nearly::bind_samples(m);
     nearly::bind_sides(m);

@@ -11,6 +11,7 @@ void bind_frequency(nanobind::module_ &m);
 void bind_held_shingles(nanobind::module_ &m);
 void bind_items(nanobind::module_ &m);
 void bind_join(nanobind::module_ &m);
+void bind_json(nanobind::module_ &m);
 void bind_meetings(nanobind::module_ &m);
 void bind_normalise(nanobind::module_ &m);
 void bind_overlaps(nanobind::module_ &m);

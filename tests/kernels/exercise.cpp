@@ -89,6 +89,7 @@ static std::uint64_t exercise_numbers(std::uint64_t seed, std::size_t rounds) {
         digest = digest * 31 + exercise_segment(random);
         digest = digest * 31 + exercise_question(random);
         digest = digest * 31 + exercise_waiting(random);
+        for (int k = 0; k < 20; ++k) digest = digest * 31 + exercise_json(random);
     }
     return digest;
 }

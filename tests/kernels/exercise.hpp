@@ -54,3 +54,4 @@ std::uint64_t exercise_vectors(std::mt19937_64 &random, bool any_bits);
 std::uint64_t exercise_segment(std::mt19937_64 &random);
 std::uint64_t exercise_question(std::mt19937_64 &random);
 std::uint64_t exercise_waiting(std::mt19937_64 &random);
+std::uint64_t exercise_json(std::mt19937_64 &random);

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,9 +27,20 @@ import nearly
 from nearly.index import addition
 from nearly.plans import check_plan, load_plan
 from nearly.sources import read_table
+from nearly.sources.formats import cut_record, duck
 from nearly.sources.formats.database import Database
 
 ROWS = [{"id": i, "text": text, "more": [i, None]} for i, text in enumerate(TEXTS * 2)]
+#: Objects that are long by what is deep in them, and by very many names.
+LONG_ROWS = [
+    {
+        "id": i,
+        "text": text,
+        "more": {f"n{j}": j for j in range(230 if i == 2 else 3)},
+        "deep": [[i], [{"a": {"b": [1, "x", None]}, "c": "d"}] * i],
+    }
+    for i, text in enumerate(TEXTS)
+]
 TABLE = pa.Table.from_pylist(ROWS)
 VECTORS = pa.table({"id": range(8), "vector": [[float(i % 3), 1.0, -i] for i in range(8)]})
 #: What breaks parsers: ends of lines, quotes, marks of encodings, numbers at their limits.
@@ -65,6 +77,17 @@ def plan_file(folder: Path) -> bytes:
 
 def find(path: Path) -> None:
     nearly.find(path, threshold=0.5, threads=1)  # threads take time to start
+
+
+def find_long(path: Path) -> None:
+    """As objects of many megabytes are read: each column of each is in pieces."""
+    with (
+        mock.patch.multiple(duck, ABRIDGED_FROM=30, CUT_BYTES=4_000),
+        mock.patch.multiple(cut_record, PIECE=50, MOST_NAMES=210, KEPT=205),
+        mock.patch.object(duck.JsonPart, "_has_long_objects", path.suffix == ".json"),
+    ):
+        nearly.find(path, threshold=0.5, threads=1)
+        read_table(str(path), temporary=path.parent)
 
 
 def find_items(path: Path) -> None:
@@ -150,11 +173,14 @@ def kinds(folder: Path) -> dict[str, list[Kind]]:
     lines = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
     pairs = b"id_a,id_b,similarity\n1,2,0.9\n2,3,0.8\n"
     weights = b"item,weight\nfox,2.5\nthe,0.1\nsun,1\nlazy,0\n,0.5\n"
+    long_lines = "".join(json.dumps(row) + "\n" for row in LONG_ROWS).encode()
     files = {
         "CSV": ("f.csv", csv_file(","), find),
         "TSV": ("f.tsv", csv_file("\t"), find),
         "JSON": ("f.json", json.dumps(ROWS).encode(), find),
         "JSONL": ("f.jsonl", lines, find),
+        "long JSON": ("long.json", json.dumps(LONG_ROWS).encode(), find_long),
+        "long JSONL": ("long.jsonl", long_lines, find_long),
         "JSONL, gzip": ("f.jsonl.gz", gzip.compress(lines, mtime=0), find),
         "JSONL, Zstandard": ("f.jsonl.zst", pa.compress(lines, "zstd", asbytes=True), find),
         "items": ("items.jsonl", lines.replace(b"more", b"items"), find_items),

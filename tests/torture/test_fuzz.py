@@ -12,6 +12,7 @@ from ordeal import HERE, MEMORY, SECONDS, SEED, Tally
 #: What is mutated, and how many files of it, if there is time.
 GROUPS = {
     "texts": (30_000, ["CSV", "TSV", "JSON", "JSONL", "JSONL, gzip", "JSONL, Zstandard", "text"]),
+    "long JSON": (5_000, ["long JSON", "long JSONL"]),
     "tables": (20_000, ["items", "passages", "weights", "vectors", "Parquet"]),
     "what nearly wrote": (30_000, ["plan", "saved pairs", "saved result", "index"]),
     "Arrow": (30_000, ["Arrow", "Arrow stream"]),

@@ -1,22 +1,24 @@
-"""Long objects of JSON in pieces: each of its lists is spread over several lines.
+"""Long objects of JSON in pieces: each is spread over several lines.
 
-DuckDB takes 13 times an object that is long by many short values. So it is given a copy in which
-such an object is several lines, each with some members or some elements of a list, and these are
-joined again once they were read.
+DuckDB takes 13 times an object that is long by many short values, and 50 times one of very many
+names. So it is given a copy in which such an object is several lines, each with some members or
+some elements, and these are joined again once they were read. It finds the types in another copy,
+where all lines have the same names, and objects of very many names only some of them.
 """
 
-import itertools
-import json
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
-from typing import IO, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import IO
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from nearly._kernels import CutObject, ThinObject
 from nearly.mapping import let_go, mapped
-from nearly.sources.formats.joined_list import JoinedValue
+from nearly.sources.formats.joined_value import joined
 from nearly.sources.formats.json_element import element_spans
+from nearly.sources.formats.thinned import Place
 
 __all__ = ["CutRecords"]
 
@@ -24,20 +26,11 @@ __all__ = ["CutRecords"]
 PIECE = 2**12
 #: Bytes that are looked at together.
 STRETCH = 2**18
+#: Names of an object that all of its lines have; the names of one from which members are left out,
+#: which are more than DuckDB takes for anything but a map.
+MOST_NAMES, KEPT = 2_000, 1_000
 #: What no reader takes for JSON: it stands for an object that is none.
 _UNSOUND = b'"\\ud800"'
-
-_STRING = rb'"(?:[^"\\]++|\\.)*+"'
-_FLAT = rb'[{\[](?:[^"\[\]{}]++|%b)*+[}\]]' % _STRING
-_TOKEN = re.compile(rb'(?:[^"{}\[\]]{1,9999}+|%b){1,999}+|[{}\[\]]' % _STRING, re.DOTALL)
-#: Elements of a list up to a comma, in which no more than one level is nested.
-_ELEMENTS = re.compile(rb'(?:(?:[^"\[\]{},]++|%b|%b)*+,){1,50}+' % (_STRING, _FLAT), re.DOTALL)
-_REST = re.compile(rb'(?:[^"\[\]{},]++|%b|%b)*+' % (_STRING, _FLAT), re.DOTALL)
-_BEGIN = re.compile(rb"[ \t\r\n]*\{[ \t\r\n]*")
-_NAME = re.compile(rb"(%b)[ \t\r\n]*:[ \t\r\n]*" % _STRING, re.DOTALL)
-_PLAIN = re.compile(rb'%b|[^ \t\r\n,\[\]{}"]++' % _STRING, re.DOTALL)
-_AFTER = re.compile(rb"[ \t\r\n]*(?:,[ \t\r\n]*)?")
-_END = re.compile(rb"\}[ \t\r\n]*")
 _BLANK = b" \t\n\v\f\r"
 #: What stands before the first element and after the last one: in an array, and without.
 _AROUND = {
@@ -46,90 +39,141 @@ _AROUND = {
 }
 
 
-class _Member(NamedTuple):
-    """The name of a value as it is written, and where its pieces begin and end."""
-
-    name: bytes
-    bounds: Sequence[int]
-
-
 class CutRecords:
     """JSON lines, or the elements of an array, as lines of which some stand for one together.
 
-    Objects of at most `longest` bytes are one line, as they are; so are those in which one
-    element of a list is long by itself, or a name stands twice.
+    Objects of at most `longest` bytes are one line, as they are.
     """
 
     def __init__(
-        self, source: str, copy: str, longest: int, is_json: Callable[[str], bool], *, lines: bool
+        self, source: str, folder: str, longest: int, is_json: Callable[[str], bool], *, lines: bool
     ) -> None:
-        self.copy = copy
+        #: What is read, and what the types are found in.
+        self.copy, self.typed_copy = f"{folder}/cut.jsonl", f"{folder}/typed.jsonl"
+        #: Where the copy for types has only some members, and the records that there are.
+        self.places: list[Place] = []
+        self.records = 0
         self._longest = longest
         self._is_json = is_json
-        #: The first line of each object that is cut, and how many it has.
+        self._lines = lines
+        #: The first line of each object that is cut, and how deep each of its lines goes on.
         self._firsts: list[int] = []
-        self._counts: list[int] = []
-        with open(source, "rb") as file, open(copy, "wb") as target:
+        self._depths: list[npt.NDArray[np.int64]] = []
+        self._row = 0
+        with (
+            open(source, "rb") as file,
+            open(self.copy, "wb") as target,
+            open(self.typed_copy, "w+b") as typed,
+        ):
             text = mapped(file.fileno(), file.seek(0, 2))
-            row = 0
             for first, last in _lines(source) if lines else _elements(source, text):
-                row += self._write(text, first, last, row, target, lines=lines)
+                self._write(text[first:last], target, typed)
+                self.records += 1
                 let_go()
 
-    def _write(
-        self, text: memoryview, first: int, last: int, row: int, target: IO[bytes], *, lines: bool
-    ) -> int:
-        """One object; returns how many lines it takes."""
-        if last - first <= self._longest:
-            return _write_whole(text, first, last, target, lines=lines)
-        start = target.tell()
+    def _write(self, record: memoryview, target: IO[bytes], typed: IO[bytes]) -> None:
+        """One object, in both copies."""
+        if len(record) > self._longest:
+            if not self._write_typed(record, typed):
+                target.write(_UNSOUND + b"\n")
+            elif self._write_cut(record, target):
+                return
+        else:
+            whole = bytes(record) if self._lines else _on_one_line(record)
+            target.write(whole + b"\n")
+            typed.write(whole + b"\n")
+        self._row += 1
+
+    def _write_typed(self, record: memoryview, typed: IO[bytes]) -> bool:
+        """An object as its types are found; whether it is one."""
+        start = typed.tell()
+        units = np.frombuffer(record, np.uint8)
+        cut = CutObject(units, PIECE, MOST_NAMES, filled=True, first_counts=False)
         try:
-            members = _members(text, first, last)
-            if len({json.loads(member.name) for member in members}) < len(members):
-                return _write_whole(text, first, last, target, lines=lines)
-            count = 0
-            for some in _together(_cut(text, members)):
-                if not self._is_json(f"[{b','.join(some).decode()}]"):
+            for lines in _stretches(cut):
+                together = lines[:-1].replace(b"\n", b",").decode()
+                if not self._is_json(f"[{together}]"):
                     raise ValueError
-                target.writelines(line + b"\n" for line in some)
-                count += len(some)
-                let_go()
+                typed.write(lines)
         except ValueError:
-            target.seek(start)
-            target.truncate()
-            target.write(_UNSOUND + b"\n")
-            return 1
-        if count > 1:
-            self._firsts.append(row)
-            self._counts.append(count)
-        return count
+            _take_back(typed, start)
+            typed.write(_UNSOUND + b"\n")
+            return False
+        if cut.is_wide:
+            _take_back(typed, start)
+            if cut.has_twins or not self._write_thin(units, typed):
+                _take_back(typed, start)
+                typed.write(_on_one_line(record) + b"\n")
+        return True
+
+    def _write_thin(self, units: npt.NDArray[np.uint8], typed: IO[bytes]) -> bool:
+        """An object without most of its members; whether it has few names then."""
+        thin = ThinObject(units, KEPT)
+        with open(f"{typed.name}.thin", "w+b") as file:
+            file.writelines(_stretches(thin))
+            file.flush()
+            text = np.frombuffer(mapped(file.fileno(), file.tell()), np.uint8)
+        cut = CutObject(text, PIECE, MOST_NAMES, filled=True, first_counts=False)
+        typed.writelines(_stretches(cut))
+        self.places += thin.places
+        return not cut.is_wide
+
+    def _write_cut(self, record: memoryview, target: IO[bytes]) -> bool:
+        """An object as it is read; whether it is in pieces."""
+        start = target.tell()
+        cut = CutObject(
+            np.frombuffer(record, np.uint8),
+            PIECE,
+            MOST_NAMES,
+            filled=False,
+            first_counts=self._lines,
+        )
+        target.writelines(_stretches(cut))
+        if cut.has_twins:
+            _take_back(target, start)
+            target.write(_on_one_line(record) + b"\n")
+            return False
+        self._firsts.append(self._row)
+        depths = cut.depths().astype(np.int64)
+        self._depths.append(depths)
+        self._row += len(depths)
+        return True
 
     def joined(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows that the lines say; an object that was cut comes by itself."""
-        pending: list[JoinedValue] = []
-        missing = row = 0
+        place, row = 0, 0
+        pending = None
         for batch in batches:
             start = 0
             while start < batch.num_rows:
-                if missing:
-                    taken = min(missing, batch.num_rows - start)
+                first = self._firsts[place] if place < len(self._firsts) else row + batch.num_rows
+                if row + start < first:
+                    taken = min(batch.num_rows, first - row) - start
+                    yield batch.slice(start, taken)
+                else:
+                    depths = self._depths[place][row + start - first :][: batch.num_rows - start]
+                    taken = len(depths)
+                    pending = pending or [joined(kind) for kind in batch.schema.types]
                     for value, column in zip(pending, batch.columns, strict=True):
-                        value.add(column.slice(start, taken))
-                    missing -= taken
-                    if not missing:
+                        value.add(column.slice(start, taken), depths - 1)
+                    if row + start + taken == first + len(self._depths[place]):
                         values = [pending.pop(0).whole() for _ in batch.schema]
                         yield pa.RecordBatch.from_arrays(values, schema=batch.schema)
-                else:
-                    place = bisect_left(self._firsts, row + start)
-                    following = [self._firsts[place] - row] if place < len(self._firsts) else []
-                    taken = min([batch.num_rows, *following]) - start
-                    if taken:
-                        yield batch.slice(start, taken)
-                    else:
-                        missing = self._counts[place]
-                        pending = [JoinedValue(kind) for kind in batch.schema.types]
+                        place, pending = place + 1, None
                 start += taken
             row += batch.num_rows
+
+
+def _stretches(source: CutObject | ThinObject) -> Iterator[bytes]:
+    """What an object is made into, some hundred kilobytes at a time; ValueError if it is none."""
+    while stretch := source.next(STRETCH):
+        yield stretch
+        let_go()
+
+
+def _take_back(file: IO[bytes], place: int) -> None:
+    file.seek(place)
+    file.truncate()
 
 
 def _lines(path: str) -> Iterator[tuple[int, int]]:
@@ -159,116 +203,6 @@ def _elements(path: str, text: memoryview) -> Iterator[tuple[int, int]]:
         yield 0, 0
 
 
-def _write_whole(text: memoryview, first: int, last: int, target: IO[bytes], *, lines: bool) -> int:
-    if lines:
-        target.write(text[first:last])
-    else:
-        target.write(_on_one_line(text, first, last).strip(_BLANK) or _UNSOUND)
-    target.write(b"\n")
-    return 1
-
-
-def _on_one_line(text: memoryview, first: int, last: int) -> bytes:
+def _on_one_line(record: memoryview) -> bytes:
     """A tab is as much white space as an end of line, and as wrong in a string."""
-    return bytes(text[first:last]).replace(b"\n", b"\t")
-
-
-def _members(text: memoryview, first: int, last: int) -> list[_Member]:
-    """The members of an object, with places where lists may be cut; ValueError if it is none."""
-    place = _past(_BEGIN, text, first, last)
-    found = []
-    while name := _NAME.match(text, place, last):
-        start = name.end()
-        if text[start] == ord("["):
-            bounds = _pieces_of(text, start, last)
-        elif text[start] == ord("{"):
-            bounds = [start, _past_nested(text, start, last)]
-        else:
-            bounds = [start, _past(_PLAIN, text, start, last)]
-        found.append(_Member(name[1], bounds))
-        after = _AFTER.match(text, bounds[-1], last)
-        place = bounds[-1] if after is None else after.end()
-        if after is None or b"," not in after[0]:
-            break
-    if _past(_END, text, place, last) != last:
-        raise ValueError
-    return found
-
-
-def _past(pattern: re.Pattern[bytes], text: memoryview, first: int, last: int) -> int:
-    found = pattern.match(text, first, last)
-    if found is None:
-        raise ValueError
-    return found.end()
-
-
-def _past_nested(text: memoryview, first: int, last: int) -> int:
-    """The end of the list or object that begins here."""
-    depth = 0
-    for token in _TOKEN.finditer(text, first, last):
-        depth += {b"{": 1, b"[": 1, b"}": -1, b"]": -1}.get(token[0], 0)
-        if depth == 0:
-            return token.end()
-    raise ValueError
-
-
-def _pieces_of(text: memoryview, first: int, last: int) -> list[int]:
-    """Where pieces of a list begin, and its end: each ends with a comma between elements."""
-    bounds = [first]
-    place = first + 1
-    while True:
-        if elements := _ELEMENTS.match(text, place, last):
-            place = elements.end()
-            if place - bounds[-1] >= PIECE:
-                bounds.append(place)
-            continue
-        place = _past(_REST, text, place, last)
-        if place == last or text[place] in b'}"':
-            raise ValueError
-        if text[place] == ord("]"):
-            break
-        place = _past_nested(text, place, last)
-    if len(bounds) > 1 and not bytes(text[bounds[-1] : place]).strip(_BLANK):
-        bounds.pop()  # a comma that nothing follows
-    return [*bounds, place + 1]
-
-
-def _cut(text: memoryview, members: Sequence[_Member]) -> Iterator[bytes]:
-    """Lines with every name, all but some of them null: so each has the names of all."""
-    here: dict[bytes, bytes] = {}
-    size = 0
-    enough = max(PIECE, 8 * sum(len(member.name) for member in members))
-    for name, bounds in members:
-        for first, last in itertools.pairwise(bounds):
-            if size >= enough or name in here:
-                yield _line(members, here)
-                here, size = {}, 0
-            piece = _on_one_line(text, first, last)
-            before = b"[" if first > bounds[0] else b""
-            here[name] = before + (piece if last == bounds[-1] else _closed(piece))
-            size += last - first
-    yield _line(members, here)
-
-
-def _closed(piece: bytes) -> bytes:
-    """A piece of a list that ends with a comma; one too many stays, for it is an error."""
-    elements = piece[:-1]
-    return (piece if elements.rstrip(_BLANK).endswith((b",", b"[")) else elements) + b"]"
-
-
-def _together(lines: Iterator[bytes]) -> Iterator[list[bytes]]:
-    """A few hundred kilobytes of lines at a time."""
-    found, size = [], 0
-    for line in lines:
-        found.append(line)
-        size += len(line)
-        if size >= STRETCH:
-            yield found
-            found, size = [], 0
-    if found:
-        yield found
-
-
-def _line(members: Sequence[_Member], here: dict[bytes, bytes]) -> bytes:
-    said = (member.name + b":" + here.get(member.name, b"null") for member in members)
-    return b"{" + b",".join(said) + b"}"
+    return bytes(record).replace(b"\n", b"\t").strip(_BLANK) or _UNSOUND

@@ -7,12 +7,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from duckdb.sqltypes import DuckDBPyType
 
 from nearly.errors import UnreadableError
 from nearly.sources import part
@@ -29,6 +30,7 @@ from nearly.sources.formats.encoding import (
 )
 from nearly.sources.formats.json_element import element_spans, original_elements
 from nearly.sources.formats.json_value import cut_member
+from nearly.sources.formats.thinned import are_types_sure
 from nearly.sources.part import Part, Reject
 from nearly.sources.record import Lines, Original, blank_lines, original_lines
 
@@ -150,8 +152,8 @@ class JsonPart(Part):
             is_long = spans is not None and (spans.ends - spans.starts).max() > ABRIDGED_FROM
         if not is_long:
             return None
-        copy = os.path.join(tempfile.mkdtemp(dir=self._database.folder), "cut.jsonl")
-        return CutRecords(short, copy, ABRIDGED_FROM, self._is_json, lines=self._lines)
+        folder = tempfile.mkdtemp(dir=self._database.folder)
+        return CutRecords(short, folder, ABRIDGED_FROM, self._is_json, lines=self._lines)
 
     def _is_json(self, text: str) -> bool:
         cursor = self._database.connection.cursor()
@@ -243,10 +245,6 @@ class JsonPart(Part):
         """Whether what DuckDB reads has an object a line."""
         return self._lines or self._cut is not None
 
-    @property
-    def _format(self) -> Literal["newline_delimited", "auto"]:
-        return "newline_delimited" if self._has_lines else "auto"
-
     def _relation(
         self, cursor: duckdb.DuckDBPyConnection, path: str, longest: int
     ) -> duckdb.DuckDBPyRelation:
@@ -256,7 +254,7 @@ class JsonPart(Part):
             path,
             columns=self._columns,
             records="true",  # of one column it would find that out each time, from all values
-            format=self._format,
+            format="newline_delimited" if self._has_lines else "auto",
             ignore_errors=self._lines,
             hive_partitioning=False,
             maximum_object_size=self._room_for(longest),
@@ -267,29 +265,49 @@ class JsonPart(Part):
         return max(LARGEST_OBJECT if self._cut is None else CUT_BYTES, longest + 1)
 
     def _columns_of_all(self, cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
-        if self._cut is None:
-            return self._find_columns(cursor)
-        # DuckDB keeps what it took for long objects until it is closed.
-        with self._database.connect() as connection:
-            return self._find_columns(connection)
+        if self._cut is None or self._abridged is None:
+            types = self._find_types(
+                cursor, self._plain_path, self._longest_line, has_lines=self._has_lines
+            )
+        else:
+            typed = self._cut.typed_copy
+            # DuckDB keeps what it took for long objects until it is closed.
+            with self._database.connect() as connection:
+                types = self._find_types(connection, typed, _longest_line(typed), has_lines=True)
+            if not are_types_sure(types, self._cut.places, self._cut.records):
+                types = self._find_types_of_whole(self._abridged.copy)
+        return {name: self._type_of(name, str(kind)) for name, kind in types.items()}
 
-    def _find_columns(self, cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
-        """The columns of the whole file: one that only its last line has counts too."""
+    def _find_types_of_whole(self, path: str) -> dict[str, DuckDBPyType]:
+        """The types of long objects, of which some members were not enough."""
+        longest = os.path.getsize(path) if not self._lines else _longest_line(path)
+        with self._database.connect() as connection:
+            return self._find_types(connection, path, longest, has_lines=self._lines)
+
+    def _find_types(
+        self,
+        cursor: duckdb.DuckDBPyConnection,
+        path: str,
+        longest: int,
+        *,
+        has_lines: bool,
+    ) -> dict[str, DuckDBPyType]:
+        """The types of the whole file: a column that only its last line has counts too."""
         relation = cursor.read_json(
-            self._plain_path,
+            path,
             sample_size=-1,
-            format=self._format,
+            format="newline_delimited" if has_lines else "auto",
             ignore_errors=self._lines,
             hive_partitioning=False,
-            maximum_object_size=self._room_for(self._longest_line),
+            maximum_object_size=self._room_for(longest),
         )
-        found = dict(zip(relation.columns, map(str, relation.types), strict=True))
-        if found == {"json": "JSON"}:
+        found = dict(zip(relation.columns, relation.types, strict=True))
+        if [*map(str, found), *map(str, found.values())] == ["json", "JSON"]:
             raise UnreadableError(
                 f"{self.name} holds JSON that is no table. "
                 'Each line, or each element of one array, must be an object {"text": "…"}.'
             )
-        return {name: self._type_of(name, kind) for name, kind in found.items()}
+        return found
 
     def _type_of(self, name: str, kind: str) -> str:
         """Ids are spelled as they stand: as doubles, long ones would become one and the same."""
