@@ -103,6 +103,14 @@ def by_faiss(vectors: Vectors, queries: npt.NDArray[np.int64]) -> tuple[float, P
     return seconds, pairs_of(first, others, products)
 
 
+def build_of_faiss() -> str:
+    """Which of its builds was loaded, by the registers that it knows: wheels lack some of them."""
+    import faiss  # noqa: F401
+
+    known = [name for name in sys.modules if name.startswith("faiss.swigfaiss_")]
+    return known[0].removeprefix("faiss.swigfaiss_") if known else "generic"
+
+
 def by_products(vectors: Vectors, queries: npt.NDArray[np.int64]) -> float:
     """The seconds of all products of these queries in NumPy, and a look at each: what FAISS's own
     library of linear algebra takes for that differs between processors."""
@@ -177,7 +185,12 @@ def main() -> None:
         for name, line in measured.items()
     ]
     harness.show(headings, rows)
-    harness.save("vectors", {"queries": options.queries, "threshold": THRESHOLD, **measured})
+    build = build_of_faiss()
+    print(f"FAISS's build: {build}")
+    harness.save(
+        "vectors",
+        {"queries": options.queries, "threshold": THRESHOLD, "faiss_build": build, **measured},
+    )
 
 
 if __name__ == "__main__":

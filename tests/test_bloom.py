@@ -97,16 +97,19 @@ def test_the_rate_of_blocks_is_that_of_a_simulation(load: float, hashes: int) ->
 def test_the_kernel_sets_the_bits_of_the_textbook(
     numbers: list[int], hashes: int, blocks: int, seed: int
 ) -> None:
+    """In every way that this machine has to set them, and not only the fastest."""
     plain = PlainBloomFilter(blocks, hashes)
     keys = _kernels.keys_of_numbers(np.array(numbers, np.int64).view(np.uint64), seed)
     assert keys.tolist() == [number_key(number, seed) for number in numbers]
-    words = np.zeros(8 * blocks, np.uint64)
-    before = _kernels.look_up_in_bloom(words, hashes, keys)
-    assert not before.any()
-    is_new = _kernels.add_to_bloom(words, hashes, keys)
-    assert is_new.tolist() == [plain.add(key) for key in keys.tolist()]
-    assert words.tobytes() == b"".join(block.to_bytes(64, "little") for block in plain.blocks)
-    assert _kernels.look_up_in_bloom(words, hashes, keys).all()
+    expected = [plain.add(key) for key in keys.tolist()]
+    for way in (None, *_kernels.bloom_ways()):
+        words = np.zeros(8 * blocks, np.uint64)
+        before = _kernels.look_up_in_bloom(words, hashes, keys)
+        assert not before.any()
+        is_new = _kernels.add_to_bloom(words, hashes, keys, way)
+        assert is_new.tolist() == expected
+        assert words.tobytes() == b"".join(block.to_bytes(64, "little") for block in plain.blocks)
+        assert _kernels.look_up_in_bloom(words, hashes, keys).all()
 
 
 @given(st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=1, max_size=30))
@@ -132,6 +135,11 @@ def test_kernels_refuse_what_is_no_filter() -> None:
             _kernels.add_to_bloom(words, hashes, keys)
     with pytest.raises(ValueError, match="at least 1 bit"):
         _kernels.add_to_bloom(np.zeros(8, np.uint64), 0, keys)
+    ways = _kernels.bloom_ways()
+    assert 0 in ways
+    for way in {0, 1, 2, 3} - set(ways):
+        with pytest.raises(ValueError, match="not added that way here"):
+            _kernels.add_to_bloom(np.zeros(8, np.uint64), 3, keys, way)
     with pytest.raises(ValueError, match="same size"):
         _kernels.sift_by_bloom(np.zeros(8, np.uint64), 3, np.zeros((1, 3), np.uint64))
     with pytest.raises(ValueError, match="all of its rows"):

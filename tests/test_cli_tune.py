@@ -44,6 +44,14 @@ def test_goals_are_answered_by_the_mathematics_alone(call: Run) -> None:
     assert "recall at the threshold   0.9908" in out
 
 
+def test_columns_stay_apart_however_many_candidates_there_are(call: Run) -> None:
+    code, out, _ = call("--measure", "cosine", "-t", "0.95")
+    first = out.splitlines()[3].split()
+    assert code == 0
+    assert int(first[5].replace(",", "")) > 10**10
+    assert first[6].endswith("%")
+
+
 def test_a_corpus_is_surveyed(call: Run, corpus: Path) -> None:
     code, out, err = call(corpus, "-t", 0.7, "--sample", 60)
     assert code == 0

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from nearly import textbook
 from nearly.text import difference as differing
 from nearly.text.difference import Difference, difference, tokens_of
 from nearly.text.kind import KINDS, fingerprint, kind_of, kind_of_fingerprints
+from nearly.text.unit import Unit
 
 WORDS = st.lists(
     st.sampled_from(["a", "b", "cat", "Cat", "1.5", "15", "x,", "文", "字", "\n"]), max_size=30
@@ -114,3 +116,49 @@ def test_long_texts_take_nearly_linear_time() -> None:
 def test_a_character_is_a_word_where_no_spaces_are_written() -> None:
     found = difference("今日は雨です", "今日は雪です")
     assert (found.differing, found.words) == (1, 6)
+
+
+@given(TEXTS, TEXTS)
+def test_letters_and_items_are_told_apart_too(a: str, b: str) -> None:
+    for unit in ("character", "item"):
+        found = difference(a, b, unit)
+        assert found.unit == unit
+        assert "".join(a[s.start_a : s.stop_a] for s in found.spans) == a
+        assert "".join(b[s.start_b : s.stop_b] for s in found.spans) == b
+        assert {span.kind for span in found.spans} <= {"equal", "insert", "delete", "replace"}
+        assert 0 <= found.differing <= found.words
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "unit", "summary", "marked"),
+    [
+        ("Maria Schmidt", "Maria Schmitt", "character", "1 of 13 characters", ["d", "t"]),
+        ("color", "colour", "character", "1 of 6 characters", ["", "u"]),
+        ("a\nb\nc d", "a\nb\ne f\ng", "item", "2 of 4 items", ["\nc d", "\ne f\ng"]),
+        ("1\n2\n3", "1\n2\n4", "item", "1 of 3 items", ["\n3", "\n4"]),
+    ],
+)
+def test_what_differs_is_marked_by_the_unit(
+    a: str, b: str, unit: Unit, summary: str, marked: list[str]
+) -> None:
+    found = difference(a, b, unit)
+    assert found.summary == f"equal but for {summary}"
+    (span,) = [span for span in found.spans if span.kind != "equal"]
+    assert [a[span.start_a : span.stop_a], b[span.start_b : span.stop_b]] == marked
+
+
+@given(st.text("ab c\n", max_size=12), st.text("ab c\n", max_size=12))
+def test_no_more_characters_are_marked_than_were_edited(a: str, b: str) -> None:
+    a, b = (" ".join(each.split()) for each in (a, b))
+    spans = [span for span in difference(a, b, "character").spans if span.kind != "equal"]
+    marked = sum(s.stop_a - s.start_a + s.stop_b - s.start_b for s in spans)
+    assert marked == textbook.edit_distance(a, b)
+
+
+def test_the_same_items_are_said_to_be_the_same() -> None:
+    assert difference("a\nb", "a\nb", "item").summary == "the same items"
+
+
+def test_very_long_texts_are_compared_by_words_where_characters_were_asked_for() -> None:
+    text = "some words of a text " * 20
+    assert difference(text, f"{text}more", "character").unit == "word"

@@ -252,7 +252,13 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
     edit = (path, "--text", "name", "--measure", "edit")
     out, err = call("find", *edit, "--within", 2)
-    assert out.splitlines()[0] == "1       0  [Maria Schmidt]"
+    assert [line[8:] for line in out.splitlines()[:5]] == [
+        "0  Maria[ ]Schmidt",
+        "3  MariaSchmidt",
+        "equal but for white space",
+        "0  Maria Schmi[d]t",
+        "1  Maria Schmi[t]t",
+    ]
     assert "texts by insertions and deletions; joined exactly (the measure has no" in err
     assert "all pairs within 2;" in err
     told = json.loads(call("find", *edit, "-t", 0.92, "--json")[0])

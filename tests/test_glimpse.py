@@ -42,7 +42,7 @@ def test_what_is_said_of_long_texts_is_not_of_a_piece() -> None:
     assert (shown["difference"], shown["differing"], shown["words"]) == (None, None, None)
     assert shown["text_b"][9_000 - shown["start_b"] :].startswith("other")
     assert shown["text_a"] == text[shown["start_a"] :][: len(shown["text_a"])]
-    assert len(excerpt_columns([])["difference"]) == 0
+    assert len(excerpt_columns([], "word")["difference"]) == 0
 
 
 @given(st.binary(max_size=40) | TEXTS.map(str.encode))

@@ -396,7 +396,7 @@ def test_nothing_found_can_be_looked_at(tmp_path: Path) -> None:
 
 @given(st.text("ab \r\n", max_size=90), st.text("ab \r\n", max_size=90))
 def test_an_excerpt_is_a_piece_of_its_text(a: str, b: str) -> None:
-    told = seen(a, b)
+    told = seen(a, b, "word")
     assert told.a is not None
     assert told.b is not None
     for text, found in ((a, told.a), (b, told.b)):
@@ -410,8 +410,8 @@ def test_an_excerpt_is_a_piece_of_its_text(a: str, b: str) -> None:
 
 
 def test_long_texts_have_no_excerpt() -> None:
-    assert seen("a" * 30_000, "b").summary is None
-    assert seen(None, "b").a is None
+    assert seen("a" * 30_000, "b", "word").summary is None
+    assert seen(None, "b", "word").a is None
 
 
 def test_who_would_be_removed_is_named(prepared: Prepared) -> None:

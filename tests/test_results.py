@@ -4,7 +4,9 @@ import hashlib
 import json
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -360,3 +362,11 @@ def test_a_plan_is_made_checked_and_applied(tmp_path: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["two.txt"]
     with pytest.raises(SettingsError, match="folder"):
         nearly.dedup(TEXTS).plan()
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"), [([{1, 2}, {1, 3}], "items"), (np.eye(2), "vectors")], ids=str
+)
+def test_only_of_texts_the_kind_of_difference_is_told(source: Any, kind: str) -> None:
+    with pytest.raises(SettingsError, match=f"holds {kind}; leave it out"):
+        nearly.find(source, difference=True)

@@ -2,12 +2,14 @@
 
 import io
 import re
+from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import rich.progress
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
@@ -29,7 +31,7 @@ def shown(
 ) -> list[str]:
     monkeypatch.setenv("COLUMNS", str(width))
     out = io.StringIO()
-    excerpts = excerpt_columns([Glimpse(pair[2], pair[3]) for pair in pairs])
+    excerpts = excerpt_columns([Glimpse(pair[2], pair[3]) for pair in pairs], "word")
     rows = pa.table(excerpts).to_pylist()
     for row, (id_a, id_b, _, _) in zip(rows, pairs, strict=True):
         row |= {"id_a": id_a, "id_b": id_b, "similarity": 0.9}
@@ -216,3 +218,36 @@ def test_progress_does_not_wrap(width: int, monkeypatch: pytest.MonkeyPatch) -> 
         if width >= 45:
             assert re.search("142.9k( of |/)999.9k", line)
             assert (left is None) or ("0:07" if left == 7 else "99:59:59") in line
+
+
+@given(st.floats(0, 1e300))
+@example(3.7252e-08)
+@example(123_456_789.0)
+def test_a_distance_is_shown_as_what_it_is_about(distance: float) -> None:
+    out = io.StringIO()
+    row = excerpt_columns([Glimpse("1 2", "1 2")], None)
+    rows = [pa.table(row).to_pylist()[0] | {"id_a": "a", "id_b": "b", "distance": distance}]
+    print_pairs(rows, out)
+    first, *others = out.getvalue().splitlines()
+    written = first[:6].strip()
+    assert len(others) == 1, "vectors have no words to differ in"
+    assert float(written) == pytest.approx(distance, rel=0.5)
+
+
+@pytest.mark.parametrize(
+    ("source", "how", "told"),
+    [
+        ([{"a b", "c"}, {"a b", "d e"}], {"threshold": 0.3}, "equal but for 1 of 2 items"),
+        ([{"a", "b"}, {"a", "b"}], {}, "the same items"),
+        (["Maria Schmidt", "Maria Schmitt"], {"measure": "edit"}, "for 1 of 13 characters"),
+        (np.array([[1.0, 2.0], [1.0, 2.00001]]), {}, None),
+        (np.array([5, 7], np.uint64), {"within": 1}, None),
+    ],
+)
+def test_what_differs_is_told_in_what_documents_are_made_of(
+    source: Any, how: dict[str, Any], told: str | None
+) -> None:
+    out = io.StringIO()
+    print_pairs(nearly.find(source, **how).top.to_pylist(), out)
+    summary = out.getvalue().splitlines()[2:]
+    assert summary == [] if told is None else summary[0].endswith(told)

@@ -1,5 +1,11 @@
 // Bloom filters shown to Python: bits in an array of numpy's, keys in, truth values out.
 
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "bloom.hpp"
@@ -43,12 +49,14 @@ static auto keys_of_bands(const Matrix<std::uint32_t> &signatures, std::size_t r
     return give(std::move(keys), {signatures.shape(0), signatures.shape(1) / rows});
 }
 
-static auto add_to_bloom(const Words &words, unsigned hashes, const Column<std::uint64_t> &keys) {
+static auto add_to_bloom(const Words &words, unsigned hashes, const Column<std::uint64_t> &keys, std::optional<int> asked) {
     const Bloom filter = bloom_of(span_of(words), hashes);
+    const Adding way = asked ? Adding(*asked) : fastest_adding();
+    if (!runs_here(way)) throw std::invalid_argument("keys are not added that way here");
     std::vector<std::uint8_t> is_new;
     {
         nb::gil_scoped_release release;
-        is_new = add_keys(filter, span_of(keys));
+        is_new = add_keys(filter, span_of(keys), way);
     }
     return give(std::move(is_new));
 }
@@ -82,7 +90,13 @@ void bind_bloom(nb::module_ &m) {
     m.def("keys_of_numbers", &keys_of_numbers, "numbers"_a, "seed"_a);
     m.def("keys_of_texts", &keys_of_texts, "offsets"_a, "data"_a, "seed"_a);
     m.def("keys_of_bands", &keys_of_bands, "signatures"_a, "rows"_a, "seed"_a);
-    m.def("add_to_bloom", &add_to_bloom, "words"_a, "hashes"_a, "keys"_a);
+    m.def("add_to_bloom", &add_to_bloom, "words"_a, "hashes"_a, "keys"_a, "way"_a = nb::none());
+    m.def("bloom_ways", [] {
+        nb::list ways;
+        for (const Adding way : ADDINGS)
+            if (runs_here(way)) ways.append(static_cast<int>(way));
+        return ways;
+    });
     m.def("look_up_in_bloom", &look_up_in_bloom, "words"_a, "hashes"_a, "keys"_a);
     m.def("sift_by_bloom", &sift_by_bloom, "words"_a, "hashes"_a, "keys"_a);
 }

@@ -150,7 +150,7 @@ void bind_vectors(nb::module_ &m) {
     m.def("great_products", &products_of_rows, "one"_a, "other"_a, "limit"_a, "within"_a, "way"_a = nb::none());
     m.def("product_ways", [] {
         nb::list ways;
-        for (const Way way : {Way::words, Way::bytes, Way::tiles})
+        for (const Way way : WAYS)
             if (runs_here(way)) ways.append(static_cast<int>(way));
         return ways;
     });

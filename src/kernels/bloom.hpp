@@ -154,20 +154,34 @@ NEARLY_BLOCK inline void add_at_once(const Bloom &filter, std::span<const std::u
 }
 #endif
 
-// Which keys were new, in their order: a key that is given twice is new once.
-inline std::vector<std::uint8_t> add_keys(const Bloom &filter, std::span<const std::uint64_t> keys) {
+// Ways to set the same bits: one by one, all in two registers, or all in one. The later ones are faster, and run on fewer
+// machines.
+enum class Adding { plainly, widely, at_once };
+inline constexpr Adding ADDINGS[] = {Adding::plainly, Adding::widely, Adding::at_once};
+
+inline bool runs_here(Adding way) {
+#ifdef NEARLY_AVX2
+    if (way == Adding::at_once) return __builtin_cpu_supports("avx512f");
+    if (way == Adding::widely) return __builtin_cpu_supports("avx2");
+#endif
+    return way == Adding::plainly;
+}
+
+inline Adding fastest_adding() {
+    Adding fastest = Adding::plainly;
+    for (const Adding way : ADDINGS)
+        if (runs_here(way)) fastest = way;
+    return fastest;
+}
+
+// Which keys were new, in their order: a key that is given twice is new once. `way` has to run here.
+inline std::vector<std::uint8_t> add_keys(const Bloom &filter, std::span<const std::uint64_t> keys, Adding way = fastest_adding()) {
     std::vector<std::uint8_t> is_new(keys.size());
 #ifdef NEARLY_AVX2
-    if (__builtin_cpu_supports("avx512f")) {
-        add_at_once(filter, keys, is_new.data());
-        return is_new;
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        add_widely(filter, keys, is_new.data());
-        return is_new;
-    }
+    if (way == Adding::at_once) add_at_once(filter, keys, is_new.data());
+    if (way == Adding::widely) add_widely(filter, keys, is_new.data());
 #endif
-    add_plainly(filter, keys, is_new.data());
+    if (way == Adding::plainly) add_plainly(filter, keys, is_new.data());
     return is_new;
 }
 

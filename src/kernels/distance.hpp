@@ -223,14 +223,42 @@ std::vector<double> manhattan(const Sides<Number> &sides, Pairs first, Pairs sec
     });
 }
 
+// The greatest difference, by several that are taken side by side; what is no number is passed over.
+template <typename Number> NEARLY_CLONES double greatest_step(const Number *a, const Number *b, std::size_t length) {
+    double most[LANES] = {};
+    const auto take = [](double &greatest, Number x, Number y) {
+        const double step = std::abs(static_cast<double>(x) - static_cast<double>(y));
+        greatest = greatest < step ? step : greatest;
+    };
+    std::size_t i = 0;
+    for (; i + LANES <= length; i += LANES)
+        for (std::size_t lane = 0; lane < LANES; ++lane) take(most[lane], a[i + lane], b[i + lane]);
+    for (std::size_t lane = 0; i + lane < length; ++lane) take(most[lane], a[i + lane], b[i + lane]);
+    return *std::max_element(most, most + LANES);
+}
+
+template <unsigned QUARTERS, typename Number>
+NEARLY_CLONES double sum_of_known_power(const Number *a, const Number *b, std::size_t length, double unit) {
+    return sum_over(a, b, length, [=](double x, double y) { return raised(std::abs(x - y) / unit, QUARTERS); });
+}
+
+// The sum of powers of differences, counted in units. Those between 1 and 2 are compared most: no bound rules out as much.
+template <typename Number>
+double sum_of_powers(const Number *a, const Number *b, std::size_t length, double unit, unsigned quarters) {
+    switch (quarters) {
+        case 5: return sum_of_known_power<5>(a, b, length, unit);
+        case 6: return sum_of_known_power<6>(a, b, length, unit);
+        case 7: return sum_of_known_power<7>(a, b, length, unit);
+        default: return sum_over(a, b, length, [=](double x, double y) { return raised(std::abs(x - y) / unit, quarters); });
+    }
+}
+
 // The root of the sum of powers of differences, these divided by the greatest one first, so that nothing overflows.
 template <typename Number>
 double power_distance(const Number *a, const Number *b, std::size_t length, const Power &power) {
-    double greatest = 0;
-    for (std::size_t i = 0; i < length; ++i)
-        greatest = std::max(greatest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+    const double greatest = greatest_step(a, b, length);
     if (!(greatest > 0 && greatest < std::numeric_limits<double>::infinity())) return greatest;
-    return greatest * power.root(sum_over(a, b, length, [&](double x, double y) { return power(std::abs(x - y) / greatest); }));
+    return greatest * power.root(sum_of_powers(a, b, length, greatest, power.quarters()));
 }
 
 template <typename Number>

@@ -6,12 +6,24 @@
 
 namespace nearly {
 
+// A number to a power that is counted in quarters: 6 is 1.5. Always inline: where the power is known when this is compiled,
+// many numbers are raised at once.
+[[gnu::always_inline]] inline double raised(double x, unsigned quarters) {
+    double result = 1, square = x;
+    for (unsigned whole = quarters / 4; whole > 0; whole /= 2, square *= square)
+        if (whole % 2 == 1) result *= square;
+    if (quarters % 4 == 0) return result;
+    const double half = std::sqrt(x);
+    if (quarters % 4 != 1) result *= half;
+    return quarters % 2 == 1 ? result * std::sqrt(half) : result;
+}
+
 class Power {
   public:
-    // The power, counted in quarters: 6 is 1.5. At least 4.
+    // At least 4 quarters.
     explicit Power(unsigned quarters) : quarters_(quarters) {}
 
-    double operator()(double x) const { return raised(x, quarters_); }
+    unsigned quarters() const { return quarters_; }
 
     // Of a number that is 1 or more, by Newton's steps from above: each comes nearer until rounding ends them.
     double root(double power) const {
@@ -29,16 +41,6 @@ class Power {
 
   private:
     unsigned quarters_;
-
-    static double raised(double x, unsigned quarters) {
-        double result = 1, square = x;
-        for (unsigned whole = quarters / 4; whole > 0; whole /= 2, square *= square)
-            if (whole % 2 == 1) result *= square;
-        if (quarters % 4 == 0) return result;
-        const double half = std::sqrt(x);
-        if (quarters % 4 != 1) result *= half;
-        return quarters % 2 == 1 ? result * std::sqrt(half) : result;
-    }
 };
 
 }  // namespace nearly

@@ -21,8 +21,8 @@ namespace nearly {
 // Numbers of 16 bits: sixteen rows side by side, two numbers of each at a time; missing ones are zeros.
 class WordProducts {
   public:
-    WordProducts(const Rows8 &one, const Rows8 &other, std::int32_t limit)
-        : width_(one.width), limit_(limit), one_(one), rows_(one.count * width_), panels_(Panels::rounded_up(other.count) * width_),
+    WordProducts(const Rows8 &one, const Rows8 &other, std::int32_t limit, bool is_wide)
+        : is_wide_(is_wide), width_(one.width), limit_(limit), one_(one), rows_(one.count * width_), panels_(Panels::rounded_up(other.count) * width_),
           added_(Panels::rounded_up(other.count)) {
         for (std::size_t i = 0; i < one.count; ++i) std::copy_n(one[i], width_, rows_.begin() + static_cast<std::ptrdiff_t>(i * width_));
         for (std::size_t i = 0; i < other.count; ++i) {
@@ -42,6 +42,7 @@ class WordProducts {
   private:
     static constexpr std::size_t LANES = Panels::LANES;
 
+    bool is_wide_;
     std::size_t width_;
     std::int32_t limit_;
     Rows8 one_;
@@ -50,8 +51,7 @@ class WordProducts {
 
     void multiply(const std::size_t at[4], std::size_t panel, std::uint16_t *reached) const {
 #ifdef NEARLY_AVX2
-        static const bool is_wide = __builtin_cpu_supports("avx2");
-        if (is_wide) return multiply_wide(at, panel, reached);
+        if (is_wide_) return multiply_wide(at, panel, reached);
 #endif
         for (std::size_t r = 0; r < 4; ++r) {
             reached[r] = 0;
@@ -145,7 +145,8 @@ class ByteProducts {
 #endif
 
 // Ways to work out the same products. The later ones are faster, and run on fewer machines.
-enum class Way { words, bytes, tiles };
+enum class Way { plain, words, bytes, tiles };
+inline constexpr Way WAYS[] = {Way::plain, Way::words, Way::bytes, Way::tiles};
 
 inline bool runs_here(Way way) {
 #ifdef NEARLY_TILES
@@ -154,10 +155,18 @@ inline bool runs_here(Way way) {
 #ifdef NEARLY_VNNI
     if (way == Way::bytes) return ByteProducts::run_here();
 #endif
-    return way == Way::words;
+#ifdef NEARLY_AVX2
+    if (way == Way::words) return __builtin_cpu_supports("avx2");
+#endif
+    return way == Way::plain;
 }
 
-inline Way fastest_way() { return runs_here(Way::tiles) ? Way::tiles : runs_here(Way::bytes) ? Way::bytes : Way::words; }
+inline Way fastest_way() {
+    Way fastest = Way::plain;
+    for (const Way way : WAYS)
+        if (runs_here(way)) fastest = way;
+    return fastest;
+}
 
 // Pairs whose product is `limit` or more, with what both rows add to it; all sums fit 32 bits. `way` has to run here.
 inline RowPairs great_products(const Rows8 &one, const Rows8 &other, std::int32_t limit, bool within, Way way = fastest_way()) {
@@ -167,7 +176,7 @@ inline RowPairs great_products(const Rows8 &one, const Rows8 &other, std::int32_
 #ifdef NEARLY_VNNI
     if (way == Way::bytes) return pairs_by_panels(one.count, other.count, within, one.width / 2, ByteProducts(one, other, limit));
 #endif
-    return pairs_by_panels(one.count, other.count, within, 2 * one.width, WordProducts(one, other, limit));
+    return pairs_by_panels(one.count, other.count, within, 2 * one.width, WordProducts(one, other, limit, way == Way::words));
 }
 
 }  // namespace nearly

@@ -51,11 +51,13 @@ from nearly.sources import Skipped
 from nearly.sources.template import with_templates
 from nearly.sources.weight import read_weights
 from nearly.stages.survivor import Keep
+from nearly.text.unit import unit_of
 
 if TYPE_CHECKING:
     from nearly.advice.advice import Advice
     from nearly.evaluation.mention import Mentions
     from nearly.explanation import Explanation
+    from nearly.measures.base import Measure
     from nearly.passage.cut_result import Cut
     from nearly.passage.hole import LeftOut
     from nearly.passage.result import Passages
@@ -94,6 +96,8 @@ def find(source: Any, settings: Settings, finding: Finding, running: Running) ->
                 "an index is asked by hashing; leave them out, or give the old documents as a "
                 "source"
             )
+        if finding.difference:
+            _check_words(job.read, job.measure)
         found = pipeline.find(
             job.read,
             job.measure,
@@ -107,6 +111,17 @@ def find(source: Any, settings: Settings, finding: Finding, running: Running) ->
         )
     found = replace(found, origin=job.origin(), statistics=job.told(found.statistics))
     return found.with_difference() if finding.difference else found
+
+
+def _check_words(read: Any, measure: Measure) -> None:
+    """Refuse to tell the kind of difference where there are no words: before the long work."""
+    unit = unit_of(measure.name, read.facts())
+    if unit in (None, "item"):
+        kind = "vectors" if unit is None else "items"
+        raise SettingsError(
+            f"difference tells in what kind of words two texts differ, and {read.name} holds "
+            f"{kind}; leave it out"
+        )
 
 
 def dedup(

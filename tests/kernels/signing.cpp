@@ -137,7 +137,13 @@ static std::uint64_t bloom_all(const Texts &texts, std::span<const std::uint32_t
         for (const unsigned hashes : {1u, 7u, 8u, 40u}) {
             std::vector<std::uint64_t> words(BLOCK_WORDS * blocks);
             const Bloom filter(words, hashes);
-            for (const std::uint8_t is_new : add_keys(filter, keys)) digest = digest * 31 + is_new;
+            const std::vector<std::uint8_t> are_new = add_keys(filter, keys, Adding::plainly);
+            for (const std::uint8_t is_new : are_new) digest = digest * 31 + is_new;
+            for (const Adding way : ADDINGS) {
+                std::vector<std::uint64_t> again(words.size());
+                if (runs_here(way) && (add_keys({again, hashes}, keys, way) != are_new || again != words))
+                    throw std::logic_error("another way set other bits");
+            }
             for (const std::uint8_t is_there : contain_keys(filter, keys)) require(is_there, "a filter forgot a key");
             std::vector<std::uint64_t> of_filters(BLOCK_WORDS * blocks * bands);
             std::vector<Bloom> filters;

@@ -51,9 +51,9 @@ static std::uint64_t products_of(std::mt19937_64 &random) {
         for (std::size_t i = 0; i < side->size(); ++i)  // the last bytes of a row are one number, and a small one
             (*side)[i] = i % (width + Rows8::ADDED) < width + 2 ? static_cast<std::int8_t>(random() % 255 - 127) : 0;
     const Rows8 these{one.data(), mine, width}, those{other.data(), theirs, width};
-    const auto [a, b] = great_products(these, those, 1000, false, Way::words);
-    const auto [c, d] = great_products(these, these, 0, true, Way::words);
-    for (const Way way : {Way::bytes, Way::tiles})
+    const auto [a, b] = great_products(these, those, 1000, false, Way::plain);
+    const auto [c, d] = great_products(these, these, 0, true, Way::plain);
+    for (const Way way : WAYS)
         if (runs_here(way) && (great_products(these, those, 1000, false, way) != RowPairs(a, b) || great_products(these, these, 0, true, way) != RowPairs(c, d)))
             throw std::logic_error("another way found other pairs");
     std::uint64_t digest = a.size() + 7 * c.size();

@@ -25,14 +25,17 @@ MOVED: Final = Mark(Style("cyan", bold=True), "{", "}")
 
 
 def marked(pieces: Iterable[tuple[str, Mark | None]], *, colour: bool) -> Line:
-    """One line of all pieces, harmless, each with its mark; white space stays outside of marks."""
+    """One line of all pieces, harmless, each with its mark.
+
+    White space around words stays outside of marks; a space that is a piece by itself is marked.
+    """
     line, last = Line(), ""
     for piece, mark in pieces:
         shown = harmless(re.sub(r"\s+", " ", piece))
         if shown.startswith(" ") and last in ("", " "):
             shown = shown[1:]
         last = shown[-1:] or last
-        core = shown.strip()
+        core = shown.strip() or shown
         if mark is None or not core:
             line.add(shown)
             continue

@@ -36,14 +36,21 @@ def print_pairs(pairs: Sequence[Mapping[str, Any]], file: TextIO) -> None:
         for margin, side, text in zip(margins, "ab", texts, strict=True):
             shown = _cut_left(_name(pair, side), name_width)
             screen.print(_line(margin, shown, text))
-        screen.print(_summary(pair, screen.width))
+        if (summary := _summary(pair)) is not None:
+            screen.print(Line((summary, Style(dim=True))).cut(screen.width))
 
 
 def _value(pair: Mapping[str, Any]) -> str:
     """A similarity, or a distance."""
     if "similarity" in pair:
         return short(pair["similarity"])
-    return f"{pair['distance']:<{_NUMBER}.{_NUMBER}g}"[:_NUMBER]
+    return f"{_in_room(pair['distance']):<{_NUMBER}}"
+
+
+def _in_room(number: float) -> str:
+    """With as many digits as there is room for: 0.0000371 is about 4e-05."""
+    written = (f"{number:.{digits}g}" for digits in range(_NUMBER, 0, -1))
+    return next(each for each in written if len(each) <= _NUMBER)
 
 
 def _name(pair: Mapping[str, Any], side: str) -> str:
@@ -80,14 +87,18 @@ def _line(margin: str, name: str, text: Line) -> Line:
     return Line(*before, *text.pieces)
 
 
-def _summary(pair: Mapping[str, Any], width: int) -> Line:
+def _summary(pair: Mapping[str, Any]) -> str | None:
+    """What differs, and how much; nothing of vectors, which have no words."""
     from nearly.text.difference import Difference
 
+    unit = pair.get("unit", "word")  # results that were saved before have no other one
+    if unit is None:
+        return None
     summary = "too long to be compared word by word"
     if pair["difference"] is not None:
-        summary = Difference(pair["difference"], (), pair["differing"], pair["words"]).summary
-    indented = " " * (_NUMBER + len(_GAP)) + _shares(pair) + summary
-    return Line((indented, Style(dim=True))).cut(width)
+        told = pair["difference"], (), pair["differing"], pair["words"], unit
+        summary = Difference(*told).summary
+    return " " * (_NUMBER + len(_GAP)) + _shares(pair) + summary
 
 
 def _shares(pair: Mapping[str, Any]) -> str:

@@ -220,8 +220,8 @@ def _choice_lines(advice: Advice) -> Iterator[str]:
         yield f"for {advice.documents:,} documents about which nothing is known"
     yield ""
     yield (
-        f"{'bands x rows':<14}{'at threshold':>13}{'recall':>28}{'candidates':>14}"
-        f"{'wasted':>9}{'time':>9}{'memory':>10}"
+        f"{'bands x rows':<14}{'at threshold':>13}{'recall':>27}{'candidates':>16}"
+        f"{'wasted':>8}{'time':>9}{'memory':>10}"
     )
     for choice in advice.choices:
         yield _choice_line(choice)
@@ -283,7 +283,7 @@ def _choice_line(choice: Choice) -> str:
     memory = "-" if choice.memory is None else f"{choice.memory / 2**20:,.0f} MiB"
     return (
         f"{f'{banding.bands} x {banding.rows}':<14}{banding.recall(choice.threshold):>13.2%}"
-        f"{_interval(choice.recall):>28}{candidates:>14,.0f}{wasted:>9}"
+        f"{_interval(choice.recall):>27}{candidates:>16,.0f}{wasted:>8}"
         f"{f'{choice.seconds:,.1f} s':>9}{memory:>10}"
     )
 

@@ -15,9 +15,8 @@ import pyarrow as pa
 
 from nearly import _kernels
 from nearly.measures.base import Signed
-from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness
-from nearly.measures.vector import COSTS, VectorDistance, VectorMeasure, Vectors
+from nearly.measures.vector import COSTS, Kernel, VectorDistance, VectorMeasure
 from nearly.measures.vector_bound import MOST_COORDINATES, Products
 from nearly.tuning.banding import Banding
 from nearly.tuning.family import Hyperplane, Side
@@ -93,16 +92,10 @@ class Cosine(Direction):
         """See `closeness`."""
         return np.maximum(nearness, 0.0)
 
-    def nearness(
-        self,
-        vectors: Vectors,
-        first: Documents,
-        second: Documents,
-        least: float,
-        others: Vectors | None = None,
-    ) -> Nearness:
+    @property
+    def kernel(self) -> Kernel:
         """The cosine itself."""
-        return _kernels.cosines(vectors, first, second, least, others)
+        return _kernels.cosines
 
     def bound(self, drawn: Any, threshold: Fraction) -> Products:
         """By products."""
@@ -125,16 +118,10 @@ class Angle(Direction, VectorDistance):
         """Opposite directions."""
         return HALF_TURN
 
-    def nearness(
-        self,
-        vectors: Vectors,
-        first: Documents,
-        second: Documents,
-        least: float,
-        others: Vectors | None = None,
-    ) -> Nearness:
+    @property
+    def kernel(self) -> Kernel:
         """The negative of the angle."""
-        return _kernels.angles(vectors, first, second, least, others)
+        return _kernels.angles
 
     def bound(self, drawn: Any, threshold: Fraction) -> Products:
         """By products: the greater the angle, the smaller the cosine."""

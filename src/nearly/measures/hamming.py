@@ -18,8 +18,7 @@ from nearly import _kernels
 from nearly.arrays import BITS, spans
 from nearly.measures.base import Signed
 from nearly.measures.number import Documents
-from nearly.measures.pair import Nearness
-from nearly.measures.vector import VectorDistance
+from nearly.measures.vector import Kernel, VectorDistance
 from nearly.tuning.banding import Banding
 from nearly.tuning.family import Place
 from nearly.tuning.hashing import Hashing, background
@@ -65,18 +64,10 @@ class Hamming(VectorDistance):
         """Numbers, or the words of bits."""
         return self._words(contents) if self.number == BITS else super().vectors(contents)
 
-    def nearness(
-        self,
-        vectors: Any,
-        first: Documents,
-        second: Documents,
-        least: float,
-        others: Any = None,
-    ) -> Nearness:
+    @property
+    def kernel(self) -> Kernel:
         """Counted down from 0."""
-        if self.number == BITS:
-            return _kernels.hamming(vectors, first, second, least, others)
-        return _kernels.differing_places(vectors, first, second, least, others)
+        return _kernels.hamming if self.number == BITS else _kernels.differing_places
 
     def sign(self, contents: pa.Array, banding: Banding) -> Signed:
         """Keys of the bits at random places, some of them more than once."""

@@ -19,7 +19,7 @@ from nearly.measures.cosine import OF_COSINES, Direction
 from nearly.measures.jaccard import Jaccard
 from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness
-from nearly.measures.vector import Shaped, Vectors
+from nearly.measures.vector import Kernel, Shaped
 from nearly.measures.vector_bound import Products
 from nearly.settings import Settings
 from nearly.tuning.family import MeanHyperplane
@@ -94,7 +94,10 @@ class Mean(Direction):
     ) -> Nearness:
         """Both in full: a pair that the cosine rules out is not compared by its shingles."""
         least = -np.inf if threshold is None else float(threshold)
-        meaning = self.nearness(self.vectors(contents), first, second, 2 * least - 1)
+        needed = 2 * least - 1
+        meaning = self.kernel(
+            self.vectors(contents), first, second, needed if needed > 0 else -np.inf
+        )
         left = np.flatnonzero(~np.isnan(meaning))
         shared = self.jaccard.compare(self.texts(contents), first[left], second[left], None)
         means = np.full(len(first), np.nan)
@@ -114,16 +117,10 @@ class Mean(Direction):
         place = (second + len(one)).astype(np.uint32)
         return self.compare(pa.concat_arrays([one, other]), first, place, threshold)
 
-    def nearness(
-        self,
-        vectors: Vectors,
-        first: Documents,
-        second: Documents,
-        least: float,
-        others: Vectors | None = None,
-    ) -> Nearness:
+    @property
+    def kernel(self) -> Kernel:
         """The cosine; all there is without the texts."""
-        return _kernels.cosines(vectors, first, second, least if least > 0 else -np.inf, others)
+        return _kernels.cosines
 
     def bound(self, drawn: Any, threshold: Fraction) -> Products:
         """By the least cosine of such pairs."""

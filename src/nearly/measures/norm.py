@@ -20,9 +20,7 @@ import pyarrow as pa
 from nearly import _kernels
 from nearly.errors import SettingsError
 from nearly.measures.base import Signed
-from nearly.measures.number import Documents
-from nearly.measures.pair import Nearness
-from nearly.measures.vector import Shaped, VectorDistance, Vectors
+from nearly.measures.vector import Kernel, Shaped, VectorDistance
 from nearly.measures.vector_bound import MOST_COORDINATES, Apart
 from nearly.settings import Settings
 from nearly.tuning.banding import Banding
@@ -176,16 +174,10 @@ class Euclidean(Norm):
     name: ClassVar[str] = "euclidean"
     law: ClassVar[Law] = GAUSS
 
-    def nearness(
-        self,
-        vectors: Vectors,
-        first: Documents,
-        second: Documents,
-        least: float,
-        others: Vectors | None = None,
-    ) -> Nearness:
+    @property
+    def kernel(self) -> Kernel:
         """The negative of the distance."""
-        return _kernels.euclidean(vectors, first, second, least, others)
+        return _kernels.euclidean
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,16 +187,10 @@ class Manhattan(Norm):
     name: ClassVar[str] = "manhattan"
     law: ClassVar[Law] = CAUCHY
 
-    def nearness(
-        self,
-        vectors: Vectors,
-        first: Documents,
-        second: Documents,
-        least: float,
-        others: Vectors | None = None,
-    ) -> Nearness:
+    @property
+    def kernel(self) -> Kernel:
         """The negative of the distance."""
-        return _kernels.manhattan(vectors, first, second, least, others)
+        return _kernels.manhattan
 
     def bound(self, drawn: Any, threshold: Fraction) -> Apart:
         """By steps."""
@@ -239,16 +225,10 @@ class Minkowski(Norm):
         """Up to 2."""
         return _law(self.power) if self.power <= 2 else None
 
-    def nearness(
-        self,
-        vectors: Vectors,
-        first: Documents,
-        second: Documents,
-        least: float,
-        others: Vectors | None = None,
-    ) -> Nearness:
+    @property
+    def kernel(self) -> Kernel:
         """The negative of the distance."""
-        return _kernels.minkowski(vectors, first, second, least, round(4 * self.power), others)
+        return partial(_kernels.minkowski, quarters=round(4 * self.power))
 
     def bound(self, drawn: Any, threshold: Fraction) -> Apart:
         """By squares: Euclid's distance is no greater up to a power of 2, and no greater than

@@ -25,9 +25,7 @@ from nearly.measures.work import ONE_THREAD, Workers
 from nearly.settings import Settings
 from nearly.tuning.method import Costs
 
-__all__ = ["COSTS", "VectorDistance", "VectorMeasure", "Vectors"]
-
-Vectors = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+__all__ = ["COSTS", "Kernel", "VectorDistance", "VectorMeasure"]
 
 #: A pair of vectors takes a join some two nanoseconds.
 COSTS: Final = Costs(look_of_a_join=0.1, bytes_verified_in_a_look=256, bytes_joined_in_a_look=8)
@@ -40,6 +38,22 @@ class Shaped(Protocol):
     def length(self) -> int | None: ...
     @property
     def number(self) -> str: ...
+
+
+class Kernel(Protocol):
+    """How near the vectors of pairs are, in double precision; NaN below the least."""
+
+    def __call__(
+        self,
+        vectors: Any,
+        first: Documents,
+        second: Documents,
+        least: float,
+        /,
+        *,
+        others: Any = None,
+    ) -> Nearness:
+        """The second of a pair is one of the others, where there are any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,17 +87,10 @@ class VectorMeasure(Measure):
             return self.length // 8
         return self.length * np.dtype(self.number).itemsize
 
+    @property
     @abstractmethod
-    def nearness(
-        self,
-        vectors: Vectors,
-        first: Documents,
-        second: Documents,
-        least: float,
-        others: Vectors | None = None,
-    ) -> Nearness:
-        """How near the vectors of pairs are; NaN below the least. The second of a pair is one of
-        the others, where there are any."""
+    def kernel(self) -> Kernel:
+        """What compares the vectors of pairs."""
 
     def vectors(self, contents: pa.Array) -> Any:
         """One row per document."""
@@ -103,7 +110,7 @@ class VectorMeasure(Measure):
     ) -> Nearness:
         """In double precision."""
         least = -np.inf if threshold is None else float(threshold)
-        return self.nearness(self.vectors(contents), first, second, least)
+        return self.kernel(self.vectors(contents), first, second, least)
 
     def compare_sides(
         self,
@@ -115,7 +122,7 @@ class VectorMeasure(Measure):
     ) -> Nearness:
         """The same of pairs of one side and the other, without copying these together."""
         vectors, others = self.vectors(one), self.vectors(other)
-        return self.nearness(vectors, first, second, float(threshold), others)
+        return self.kernel(vectors, first, second, float(threshold), others=others)
 
     # The exact join: see `vector_join`
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nearly.text.difference import difference
+from nearly.text.unit import Unit
 
 __all__ = ["Excerpt", "Seen", "seen"]
 
@@ -37,11 +38,13 @@ class Seen:
     b: Excerpt | None = None
 
 
-def seen(a: str | None, b: str | None) -> Seen:
-    """Compare two texts, unless they are long or cannot be read."""
+def seen(a: str | None, b: str | None, unit: Unit | None) -> Seen:
+    """Compare two texts by unit, unless they are long or cannot be read."""
     if a is None or b is None or len(a) + len(b) > LONGEST:
         return Seen()
-    found = difference(a, b)
+    if unit is None:
+        return Seen(None, _excerpt(a, 0, 0), _excerpt(b, 0, 0))
+    found = difference(a, b, unit)
     first = found.first
     if first is None:
         return Seen(found.summary, _excerpt(a, 0, 0), _excerpt(b, 0, 0))

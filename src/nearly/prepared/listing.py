@@ -14,6 +14,7 @@ from nearly.errors import SettingsError
 from nearly.prepared.excerpt import Excerpt, seen
 from nearly.prepared.mark import MARKS, Mark
 from nearly.prepared.result import Prepared
+from nearly.text.unit import unit_of
 from nearly.view.result import same_value
 
 __all__ = [
@@ -230,9 +231,11 @@ def rows_of(
     names = prepared.names(documents, hidden=hidden)
     groups = prepared.parts("group", documents, hidden=hidden)
     values = prepared.values_of(pairs)
+    statistics = prepared.found.statistics
+    unit = unit_of(statistics.measure, statistics.source or {})
     rows = []
     for place, (pair, both) in enumerate(zip(pairs.tolist(), ends, strict=True)):
-        told = seen(*_texts(prepared, both))
+        told = seen(*_texts(prepared, both), unit)
         said = marks.get(pair, Mark("", ""))
         rows.append(
             PairRow(

@@ -17,6 +17,7 @@ from nearly.measures.pair import PART, Nearness, Pairs
 from nearly.stages.cluster import Clusters
 from nearly.stages.survivor import Removed
 from nearly.text.table import Glimpse, excerpt_columns, glimpse
+from nearly.text.unit import Unit
 
 __all__ = [
     "best",
@@ -123,17 +124,18 @@ def read_shown(
     pairs: Pairs,
     measure: Measure,
     id_type: pa.DataType,
+    unit: Unit | None,
     reader: TextReader | None = None,
 ) -> Callable[[], pa.Table]:
-    """What makes a table of a few pairs, and both texts around their first difference.
+    """What makes a table of a few pairs, and both texts around their first difference, by unit.
 
     Their texts are read now, so that the corpus can go; what differs is found when it is looked
     at. Where documents are no texts, `reader` reads what people see of them, then.
     """
     shown = pair_table(corpus, pairs, measure, id_type)
     if reader is None or corpus.texts(pairs.first[:0]).type == pa.large_string():
-        return partial(_with_excerpts, shown, _glimpses(corpus, pairs))
-    return partial(_with_read_excerpts, shown, reader)
+        return partial(_with_excerpts, shown, _glimpses(corpus, pairs), unit)
+    return partial(_with_read_excerpts, shown, reader, unit)
 
 
 def _glimpses(corpus: Named, pairs: Pairs) -> list[Glimpse]:
@@ -150,15 +152,15 @@ def _glimpses(corpus: Named, pairs: Pairs) -> list[Glimpse]:
     return [glimpse(text_of(a), text_of(b)) for a, b in ends]
 
 
-def _with_read_excerpts(shown: pa.Table, reader: TextReader) -> pa.Table:
+def _with_read_excerpts(shown: pa.Table, reader: TextReader, unit: Unit | None) -> pa.Table:
     named = named_pairs(reader, shown)
     texts = named.read([*named.first, *named.second])
     ends = zip(texts[: len(shown)], texts[len(shown) :], strict=True)
-    return _with_excerpts(shown, [Glimpse(a, b) for a, b in ends])
+    return _with_excerpts(shown, [Glimpse(a, b) for a, b in ends], unit)
 
 
-def _with_excerpts(shown: pa.Table, seen: Sequence[Glimpse]) -> pa.Table:
-    for name, column in excerpt_columns(seen).items():
+def _with_excerpts(shown: pa.Table, seen: Sequence[Glimpse], unit: Unit | None) -> pa.Table:
+    for name, column in excerpt_columns(seen, unit).items():
         shown = shown.append_column(name, column)
     return shown
 

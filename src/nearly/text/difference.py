@@ -1,4 +1,4 @@
-"""Where two texts differ, word by word, as spans.
+"""Where two texts differ, word by word, character by character or item by item, as spans.
 
 Texts are aligned by words, or runs of words, that occur once in both (patience diff), and short
 gaps between these by difflib. So the time stays nearly linear in the length of the texts.
@@ -15,6 +15,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 from nearly.frozen import dataclass
 from nearly.text.kind import Kind, kind_of
+from nearly.text.subsequence import common_places
+from nearly.text.unit import Unit
 from nearly.wording import count
 
 __all__ = [
@@ -38,6 +40,12 @@ _ALONE: Final = (
 #: A word or a mark, with the white space before it; of ASCII the same, which compiles in no time.
 _TOKEN: Final = rf"\s*(?:[{_ALONE}]|[^\W{_ALONE}]+|[^\w\s])|\s+"
 _IN_ASCII: Final = r"\s*(?:\w+|[^\w\s])|\s+"
+#: A character; white space is one, however much of it there is.
+_CHARACTER: Final = r"\s+|\S"
+#: An item has a line of its own.
+_ITEM: Final = r"\n?[^\n]+|\n"
+#: Longer texts are compared by words, where characters were asked for.
+_MOST_CHARACTERS: Final = 256
 #: Words of each side that are matched at once.
 _WINDOW: Final = 400
 #: Where no word occurs once, runs of this many words may.
@@ -65,16 +73,17 @@ class Difference:
 
     kind: Kind
     spans: tuple[Span, ...]
-    differing: int  # words
+    differing: int  # words, or what the unit is
     words: int  # of the longer text
+    unit: Unit = "word"
 
     @property
     def summary(self) -> str:
         """In a few words, for people."""
-        share = f"{self.differing:,} of {count(self.words, 'word')}"
+        share = f"{self.differing:,} of {count(self.words, self.unit)}"
         match self.kind:
             case "same text":
-                return "the same text"
+                return "the same items" if self.unit == "item" else "the same text"
             case "space":
                 return "equal but for white space"
             case "order":
@@ -105,38 +114,61 @@ class _Block(NamedTuple):
     size: int
 
 
-def difference(a: str, b: str) -> Difference:
-    """Compare two texts word by word."""
-    kind = kind_of(a, b)
-    tokens_a, tokens_b = tokens_of(a), tokens_of(b)
+def difference(a: str, b: str, unit: Unit = "word") -> Difference:
+    """Compare two texts word by word, or by another unit; of items there is one in each line."""
+    if unit == "character" and max(len(a), len(b)) > _MOST_CHARACTERS:
+        unit = "word"
+    kind = _kind_of(a, b, unit)
+    tokens_a, tokens_b = tokens_of(a, unit), tokens_of(b, unit)
     # Line breaks in other places are worth showing only where nothing else differs.
     spaced = kind in ("same text", "space")
     keys_a, keys_b = ([t if spaced else t.strip() for t in side] for side in (tokens_a, tokens_b))
-    runs = _slid(runs_of(keys_a, keys_b), keys_a, keys_b)
-    moved = _moved(runs, keys_a, keys_b)
+    aligned = _edited(keys_a, keys_b) if unit == "character" else runs_of(keys_a, keys_b)
+    runs = _slid(aligned, keys_a, keys_b)
+    moved = _moved(runs, keys_a, keys_b) if unit == "word" else _NO_MOVES
     pieces = [piece for run in runs for piece in _split(run, moved)]
     places_a, places_b = places_of(tokens_a), places_of(tokens_b)
     spans = tuple(
         Span(kind, places_a[i], places_a[j], places_b[k], places_b[m])
         for kind, i, j, k, m in pieces
     )
-    words_a, words_b = _word_counts(keys_a), _word_counts(keys_b)
+    words_a, words_b = _counts(keys_a, unit), _counts(keys_b, unit)
     changed = [piece for piece in pieces if piece[0] != "equal"]
     differing = max(
         sum(words_a[j] - words_a[i] for _, i, j, _, _ in changed),
         sum(words_b[m] - words_b[k] for _, _, _, k, m in changed),
     )
-    return Difference(kind, spans, differing, max(words_a[-1], words_b[-1]))
+    return Difference(kind, spans, differing, max(words_a[-1], words_b[-1]), unit)
 
 
-def tokens_of(text: str) -> list[str]:
-    """Words and marks, each with the white space before it; together they are the text."""
+def _kind_of(a: str, b: str, unit: Unit) -> Kind:
+    """Items that differ are other items, whatever they differ in."""
+    if unit == "item":
+        return "same text" if a == b else "words"
+    return kind_of(a, b)
+
+
+def tokens_of(text: str, unit: Unit = "word") -> list[str]:
+    """Words and marks, each with the white space before it; or characters, or items.
+
+    Together they are the text.
+    """
+    if unit == "character":
+        return re.findall(_CHARACTER, text)
+    if unit == "item":
+        return re.findall(_ITEM, text)
     return re.findall(_IN_ASCII if text.isascii() else _TOKEN, text)
 
 
 def runs_of(a: Sequence[str], b: Sequence[str]) -> Iterator[Run]:
     """Runs of the same words in the same order, and what stands between them."""
     return _runs(_aligned(a, b), len(a), len(b))
+
+
+def _edited(a: Sequence[str], b: Sequence[str]) -> Iterator[Run]:
+    """Runs with as few insertions and deletions as there can be."""
+    common = [_Block(i, j, 1) for i, j in common_places(a, b)]
+    return _runs(common, len(a), len(b))
 
 
 def _aligned(a: Sequence[str], b: Sequence[str]) -> list[_Block]:
@@ -289,6 +321,9 @@ class _Moves(NamedTuple):
     b: frozenset[int]
 
 
+_NO_MOVES: Final = _Moves(frozenset(), frozenset())
+
+
 def _moved(runs: Sequence[Run], a: Sequence[str], b: Sequence[str]) -> _Moves:
     gone: dict[tuple[str, ...], list[int]] = {}
     for kind, i, j, _, _ in runs:
@@ -324,9 +359,9 @@ def places_of(tokens: Sequence[str]) -> list[int]:
     return places
 
 
-def _word_counts(keys: Sequence[str]) -> list[int]:
-    """How many words stand before each place; marks do not count."""
+def _counts(keys: Sequence[str], unit: Unit) -> list[int]:
+    """How many words, or other units, stand before each place; marks are no words."""
     counts = [0]
     for key in keys:
-        counts.append(counts[-1] + any(map(str.isalnum, key)))
+        counts.append(counts[-1] + (unit != "word" or any(map(str.isalnum, key))))
     return counts

@@ -13,6 +13,7 @@ from nearly.text.kind import fingerprint, kind_of_fingerprints
 
 if TYPE_CHECKING:
     from nearly.text.difference import Difference
+    from nearly.text.unit import Unit
 
 __all__ = ["MARKS", "Glimpse", "excerpt_columns", "glimpse", "with_difference"]
 
@@ -84,20 +85,22 @@ def _first_difference(a: Bytes, b: Bytes) -> int:
     return shorter
 
 
-def excerpt_columns(seen: Sequence[Glimpse]) -> dict[str, pa.Array]:
+def excerpt_columns(seen: Sequence[Glimpse], unit: Unit | None) -> dict[str, pa.Array]:
     """Of each pair of texts, what differs and both texts around the first difference.
 
-    `difference` is its kind, `differing` of `words` differ; these are null where a text is too long
-    to be compared word by word. `text_a` is the piece of the text that begins at `start_a`, and
-    `marks_a` says where it differs; the same for b.
+    `difference` is its kind, `differing` of `words` differ, or of whatever `unit` says; these are
+    null where a text is too long to be compared word by word. Without a unit, nothing is compared.
+    `text_a` is the piece of the text that begins at `start_a`, and `marks_a` says where it differs;
+    the same for b.
     """
-    rows = [_row(*each) for each in seen]
+    rows = [_row(*each, unit) for each in seen]
     return {
         name: _column([row[name] for row in rows], kind)
         for name, kind in (
             ("difference", pa.string()),
             ("differing", pa.int64()),
             ("words", pa.int64()),
+            ("unit", pa.string()),
             *((f"{name}_{side}", kind) for side in "ab" for name, kind in _SIDE),
         )
     }
@@ -122,22 +125,24 @@ def _column(values: list[Any], kind: pa.DataType) -> pa.Array:
 _SIDE: Final = (("text", pa.string()), ("start", pa.int64()), ("marks", MARKS))
 
 
-def _row(a: str, b: str, before: int, is_whole: bool) -> dict[str, Any]:
+def _row(a: str, b: str, before: int, is_whole: bool, unit: Unit | None) -> dict[str, Any]:
     from nearly.text.difference import difference  # not needed before somebody looks
 
-    found = difference(a, b)
-    first = found.first
+    found = None if unit is None else difference(a, b, unit)
+    first = None if found is None else found.first
     starts = (0, 0) if first is None else (first.start_a - BEFORE, first.start_b - BEFORE)
+    told = found if is_whole else None
     row: dict[str, Any] = {
-        "difference": found.kind if is_whole else None,
-        "differing": found.differing if is_whole else None,
-        "words": found.words if is_whole else None,
+        "difference": None if told is None else told.kind,
+        "differing": None if told is None else told.differing,
+        "words": None if told is None else told.words,
+        "unit": None if found is None else found.unit,
     }
     for side, text, start in zip("ab", (a, b), starts, strict=True):
         begin = max(0, start)
         row[f"text_{side}"] = text[begin : begin + ROOM]
         row[f"start_{side}"] = before + begin
-        row[f"marks_{side}"] = _marks(found, side, begin)
+        row[f"marks_{side}"] = [] if found is None else _marks(found, side, begin)
     return row
 
 

@@ -376,7 +376,7 @@ def _impossible(threshold: float, recall: float, permutations: int, hashing: Has
     return (
         f"recall is {recall!r} at threshold {threshold!r}; {permutations} permutations reach "
         f"{min(possible, 0.9999)} at most. Give at least {needed} permutations, a lower recall "
-        "or a higher threshold."
+        "or a higher threshold, or find every pair with --method exact."
     )
 
 

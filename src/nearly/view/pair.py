@@ -18,6 +18,7 @@ from nearly.measures.shingle import shingle_sets
 from nearly.settings import Settings
 from nearly.text.difference import difference
 from nearly.text.match import Matched, match
+from nearly.text.unit import unit_of
 from nearly.view.label import Labels
 from nearly.view.result import Result, same_value, value_of
 
@@ -94,16 +95,17 @@ def side_by_side(
     result: Result, names: tuple[str, str], value: float, texts: tuple[str, str]
 ) -> PairView:
     """A pair with its texts, and what they share."""
-    has_texts = "items" not in (result.statistics.source or {})
+    source = result.statistics.source or {}
+    unit = unit_of(result.statistics.measure, source)
     return PairView(
         name_a=names[0],
         name_b=names[1],
         value=value,
         text_a=texts[0],
         text_b=texts[1],
-        summary=difference(*texts).summary,
+        summary=None if unit is None else difference(*texts, unit).summary,
         matched=match(*texts),
-        overlap=overlap(texts, result.settings, value) if has_texts else None,
+        overlap=overlap(texts, result.settings, value) if "items" not in source else None,
     )
 
 

@@ -1,6 +1,6 @@
 """The verbs of an engine, on this machine."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -30,6 +30,7 @@ from nearly.stages.cluster import Clusters, cluster
 from nearly.stages.copy import parts_with_copies
 from nearly.stages.crossing import crossing, parts_across
 from nearly.stages.survivor import Keep, by_best_copy, rank, survivors
+from nearly.text.unit import unit_of
 from nearly.tuning.banding import Banding
 
 __all__ = ["LocalEngine"]
@@ -93,9 +94,18 @@ class LocalEngine:
             ),
             pair_count=len(pairs),
             cluster_count=clusters.count,
-            read_top=table.read_shown(
-                corpus, nearest, corpus.measure, id_type, self.text_reader(corpus)
-            ),
+            read_top=self._shower(corpus)(nearest),
+        )
+
+    def _shower(self, corpus: LocalCorpus) -> Callable[[Pairs], Callable[[], pa.Table]]:
+        """What shows a few pairs with what people read of them."""
+        return partial(
+            table.read_shown,
+            corpus,
+            measure=corpus.measure,
+            id_type=corpus.source.id_type,
+            unit=unit_of(corpus.measure.name, corpus.source.facts()),
+            reader=self.text_reader(corpus),
         )
 
     def _with_copies(self, corpus: LocalCorpus, near: Pairs) -> Pairs:
@@ -165,13 +175,7 @@ class LocalEngine:
         sought = everyone[draw(len(everyone), documents, corpus.settings.seed)]
         below = near_misses(corpus, sought, top, threads=self.threads, progress=self.progress)
         above = table.best_pairs(crossing(near.pairs, corpus.old), top, least=True)
-        show = partial(
-            table.read_shown,
-            corpus,
-            measure=corpus.measure,
-            id_type=corpus.source.id_type,
-            reader=self.text_reader(corpus),
-        )
+        show = self._shower(corpus)
         return Around(
             above=show(above)(), below=show(below)(), searched=len(sought), documents=len(everyone)
         )

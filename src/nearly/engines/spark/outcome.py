@@ -25,6 +25,7 @@ from nearly.engines.spark.session.result_frame import frame_of
 from nearly.schemas import CLUSTERS, PAIRS, REMOVED, shaped, with_sides
 from nearly.stages.survivor import Keep
 from nearly.stages.table import read_shown
+from nearly.text.unit import unit_of
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -224,4 +225,5 @@ def nearest(
 def shown(corpus: SparkCorpus, pairs: Near) -> pa.Table:
     """A few pairs with their texts."""
     few = corpus.look_up(np.unique(np.concatenate(pairs[:2])))
-    return read_shown(few, few.renumbered(pairs), corpus.measure, corpus.plan.id_type)()
+    unit = unit_of(corpus.measure.name, corpus.source.facts())
+    return read_shown(few, few.renumbered(pairs), corpus.measure, corpus.plan.id_type, unit)()
