@@ -257,28 +257,6 @@ static auto lists_of(const Offsets &offsets, const Bytes &data, std::string_view
     return std::pair(give(std::move(lists.offsets)), give(std::move(lists.hashes)));
 }
 
-static auto similarities(const Offsets &offsets, const Column<std::uint64_t> &hashes, const Column<std::uint32_t> &as,
-                         const Column<std::uint32_t> &bs, std::uint64_t numerator, std::uint64_t denominator,
-                         bool of_smaller) {
-    check_offsets(span_of(offsets), hashes.size(), "hashes");
-    if (as.size() != bs.size()) throw std::invalid_argument("a pair has two documents");
-    check_below(span_of(as), offsets.size() - 1);
-    check_below(span_of(bs), offsets.size() - 1);
-    std::vector<double> all(as.size());
-    {
-        Release release;
-        const auto set = [&](std::uint32_t i) {
-            return Set(hashes.data() + offsets.data()[i], hashes.data() + offsets.data()[i + 1]);
-        };
-        Comparer comparer;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            if (i == 0 || as.data()[i] != as.data()[i - 1]) comparer.take(set(as.data()[i]));
-            all[i] = comparer.similarity(set(bs.data()[i]), {numerator, denominator, of_smaller});
-        }
-    }
-    return give(std::move(all));
-}
-
 static auto ends_of_blocks(const Column<std::uint32_t> &as, const Column<std::uint32_t> &bs,
                            const Column<std::int64_t> &lengths, std::int64_t limit) {
     if (as.size() != bs.size()) throw std::invalid_argument("a pair has two documents");
@@ -379,8 +357,6 @@ NB_MODULE(_kernels, m) {
     m.def("shingle_lists", &nearly::lists_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a,
           dropped);
     m.def("shingle_bags", &nearly::bags_of, "offsets"_a, "data"_a, "unit"_a, "k"_a, "seed"_a);
-    m.def("similarities", &nearly::similarities, "offsets"_a, "hashes"_a, "a"_a, "b"_a, "numerator"_a,
-          "denominator"_a, "of_smaller"_a = false);
     m.def("cut_blocks", &nearly::ends_of_blocks, "a"_a, "b"_a, "lengths"_a, "limit"_a);
     m.def("shared", &nearly::shared, "a"_a, "b"_a);
     m.def("first_seen", &nearly::first_occurrences, "contents"_a);
@@ -403,6 +379,7 @@ NB_MODULE(_kernels, m) {
     nearly::bind_meetings(m);
     nearly::bind_samples(m);
     nearly::bind_sides(m);
+    nearly::bind_similarities(m);
     nearly::bind_wanted(m);
     nearly::bind_weights(m);
     nearly::bind_segment(m);

@@ -21,6 +21,7 @@ void bind_question(nanobind::module_ &m);
 void bind_samples(nanobind::module_ &m);
 void bind_segment(nanobind::module_ &m);
 void bind_sides(nanobind::module_ &m);
+void bind_similarities(nanobind::module_ &m);
 void bind_vectors(nanobind::module_ &m);
 void bind_waiting(nanobind::module_ &m);
 void bind_wanted(nanobind::module_ &m);

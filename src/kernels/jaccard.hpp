@@ -122,6 +122,10 @@ struct Threshold {
         return static_cast<unsigned __int128>(shared) * denominator >=
                static_cast<unsigned __int128>(whole(shared, a, b)) * numerator;
     }
+    // The similarity of sets of sizes a and b that share so much, or a negative number below the threshold.
+    double similarity(std::uint64_t shared, std::uint64_t a, std::uint64_t b) const {
+        return reached(shared, a, b) ? static_cast<double>(shared) / static_cast<double>(whole(shared, a, b)) : -1;
+    }
     // The least number of shared shingles that reaches the threshold for these two sizes.
     std::uint64_t least_shared(std::uint64_t a, std::uint64_t b) const {
         if (of_smaller) return part_of(std::min(a, b));
@@ -189,9 +193,7 @@ class Comparer {
     double similarity(Set other, Threshold threshold) {
         const std::uint64_t least = threshold.least_shared(size_, other.size());
         if (size_ == 0 || other.empty() || std::min(size_, other.size()) < least) return -1;
-        const std::uint64_t found = shared(other, least);
-        if (!threshold.reached(found, size_, other.size())) return -1;
-        return static_cast<double>(found) / static_cast<double>(threshold.whole(found, size_, other.size()));
+        return threshold.similarity(shared(other, least), size_, other.size());
     }
 
   private:

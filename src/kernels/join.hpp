@@ -20,6 +20,7 @@
 #include "jaccard.hpp"
 #include "join_index.hpp"
 #include "join_sets.hpp"
+#include "sketch.hpp"
 #include "stop.hpp"
 
 namespace nearly {
@@ -35,28 +36,12 @@ struct Joined {
 // Keeps those sets whose sketches allow that they share enough with the set of `rank`.
 NEARLY_CLONES inline std::span<std::uint32_t> keep_close(const JoinSets &others, std::span<std::uint32_t> met,
                                                          const JoinSets &sets, std::size_t rank) {
-    const Threshold threshold = sets.threshold();
-    const std::span<const std::uint64_t> mine = sets.sketch(rank);
+    const Sketch mine = sets.sketch(rank);
+    const std::uint32_t size = sets.size_of(rank);
     std::size_t kept = 0;
     for (const std::uint32_t other : met) {
-        const std::span<const std::uint64_t> theirs = others.sketch(other);
-        const auto &narrow = mine.size() < theirs.size() ? mine : theirs;
-        const auto &wide = mine.size() < theirs.size() ? theirs : mine;
-        // A far larger set fills a narrow sketch, which says nothing then.
-        if (threshold.of_smaller && wide.size() > 2 * narrow.size()) {
-            met[kept++] = other;
-            continue;
-        }
-        std::uint64_t different = 0;
-        for (std::size_t i = 0; i < narrow.size(); ++i) {
-            std::uint64_t word = narrow[i];
-            for (std::size_t j = i; j < wide.size(); j += narrow.size()) word ^= wide[j];
-            different += static_cast<std::uint64_t>(std::popcount(word));
-        }
-        const std::uint64_t sum = std::uint64_t{sets.size_of(rank)} + others.size_of(other);
-        const std::uint64_t most_shared = (sum - different) / 2;
         met[kept] = other;
-        kept += threshold.reached(most_shared, sets.size_of(rank), others.size_of(other));
+        kept += may_reach(sets.threshold(), mine, size, others.sketch(other), others.size_of(other));
     }
     return met.first(kept);
 }

@@ -15,6 +15,7 @@
 #include "jaccard.hpp"
 #include "large.hpp"
 #include "radix.hpp"
+#include "sketch.hpp"
 #include "stop.hpp"
 
 namespace nearly {
@@ -162,10 +163,6 @@ class RankedSets {
 };
 
 // Sets made ready to be joined: ordered by size, each with its prefix and its sketch.
-//
-// A sketch tells for each of its bits whether an odd number of shingles falls on it. Two sketches
-// differ in at most as many bits as the sets differ in shingles, which bounds what they share. A
-// sketch has a power of two of words, so that a wide one can be folded to the width of a narrow one.
 class JoinSets : public RankedSets {
   public:
     JoinSets(std::span<const std::int64_t> offsets, const std::uint64_t *hashes,
@@ -185,10 +182,7 @@ class JoinSets : public RankedSets {
             stopping.check(8 * set.size());
             const std::uint32_t room = prefix_length(rank);
             if (room > 0) prefix_sizes_[rank] = find(set, room, prefixes_.data() + prefix_starts_[rank]);
-            std::uint64_t *const sketch = sketches_.data() + sketch_starts_[rank];
-            const std::uint64_t width = sketch_starts_[rank + 1] - sketch_starts_[rank];
-            std::fill_n(sketch, width, 0);
-            for (const std::uint64_t hash : set) sketch[(hash >> 6) & (width - 1)] ^= 1ull << (hash & 63);
+            write_sketch(set, {sketches_.data() + sketch_starts_[rank], sketches_.data() + sketch_starts_[rank + 1]});
         }
         prepared_ += stop - start;
     }
@@ -203,7 +197,7 @@ class JoinSets : public RankedSets {
     std::uint32_t prefix_length(std::size_t rank) const {
         return static_cast<std::uint32_t>(prefix_starts_[rank + 1] - prefix_starts_[rank]);
     }
-    std::span<const std::uint64_t> sketch(std::size_t rank) const {
+    Sketch sketch(std::size_t rank) const {
         return {sketches_.data() + sketch_starts_[rank], sketches_.data() + sketch_starts_[rank + 1]};
     }
 
@@ -235,13 +229,6 @@ class JoinSets : public RankedSets {
         }
     }
 
-    // The lower the threshold, the more may differ, and the wider must a sketch be to show it.
-    std::uint64_t sketch_words(std::uint64_t size) const {
-        const double similarity = static_cast<double>(threshold_.numerator) / static_cast<double>(threshold_.denominator);
-        const double bits_per_shingle = std::min(1 / (similarity * similarity), 8.0);
-        return std::bit_ceil(static_cast<std::uint64_t>(static_cast<double>(size) * bits_per_shingle) / 64 + 1);
-    }
-
     void make_room() {
         prefix_sizes_.resize(size());
         std::uint64_t room = 0, words = 0;
@@ -250,7 +237,7 @@ class JoinSets : public RankedSets {
             if (rank == 0 || sizes_[rank - 1] != size) {
                 const JoinBounds bounds(threshold_, size);
                 room = JoinBounds::prefix_length(size, bounds.least_shared, EXTRA);
-                words = sketch_words(size);
+                words = words_of_sketch(threshold_, size);
             }
             prefix_starts_.push_back(prefix_starts_.back() + room);
             sketch_starts_.push_back(sketch_starts_.back() + words);

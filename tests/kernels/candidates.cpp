@@ -9,6 +9,7 @@
 #include "routes.hpp"
 #include "sides.hpp"
 #include "signatures.hpp"
+#include "similarity.hpp"
 
 using namespace nearly;
 
@@ -87,6 +88,9 @@ std::uint64_t exercise_candidates(const Texts &texts, Shingling shingling) {
         large.take(set(pair >> 32));
         const double similarity = comparer.similarity(set(static_cast<std::uint32_t>(pair)), {1, 2});
         require(similarity == large.similarity(set(static_cast<std::uint32_t>(pair)), {1, 2}), "large sets have another similarity");
+        const std::uint32_t first[] = {static_cast<std::uint32_t>(pair >> 32)}, second[] = {static_cast<std::uint32_t>(pair)};
+        require(similarities_of({sets.offsets, sets.hashes.data}, first, second, {1, 2}).front() == similarity,
+                "many pairs have another similarity");
         if (similarity < 0) continue;
         as.push_back(static_cast<std::uint32_t>(pair >> 32));
         bs.push_back(static_cast<std::uint32_t>(pair));

@@ -93,6 +93,10 @@ class Prober(Protocol):
         """Candidates of one of these documents each, and how many pairs were met at all."""
 
 
+#: Nearness of pairs, given by places in a block; NaN below the threshold.
+Comparer = Callable[[Documents, Documents, Fraction | None], Nearness]
+
+
 class Suspects(Protocol):
     """What may be in more documents than a measure allows; none of it is missed."""
 
@@ -197,6 +201,15 @@ class Measure(ABC):
     ) -> Nearness:
         """The same, of documents that are yet to be read."""
         return self.compare(read(documents), first, second, threshold)
+
+    def comparer(
+        self,
+        block: Block,  # noqa: ARG002
+        workers: Workers,  # noqa: ARG002
+    ) -> Comparer | None:
+        """The same of pairs of this block, for which what documents are compared by is made once;
+        None where that would gain nothing."""
+        return None
 
     def join(
         self, blocks: Sequence[Callable[[], Block]], threshold: Fraction, workers: Workers

@@ -57,6 +57,7 @@ def probe(
         return Probed(pairs, values, met, verified), (reached, part[1])
 
     for found, rest in workers.map_growing(of_part, parts):
-        if rest[0] < rest[1]:
-            parts.append(rest)
+        # There are many pairs: another thread may take half of what is left.
+        middle = (rest[0] + rest[1]) // 2
+        parts.extend(half for half in ((rest[0], middle), (middle, rest[1])) if half[0] < half[1])
         yield found

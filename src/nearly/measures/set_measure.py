@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from nearly import _kernels
 from nearly.measures import set_join
-from nearly.measures.base import Index, Measure, Signed, Weighed
+from nearly.measures.base import Comparer, Index, Measure, Signed, Weighed
 from nearly.measures.held_shingles import Sets
 from nearly.measures.number import Documents
 from nearly.measures.pair import Block, Joined, Nearness
@@ -88,6 +88,11 @@ class SetMeasure(Measure):
             return super().compare_read(read, documents, first, second, threshold)
         sets = _together(self.sets(read(documents[i : i + 1])) for i in range(len(documents)))
         return self.compare_sets(sets, first, second, threshold)
+
+    def comparer(self, block: Block, workers: Workers) -> Comparer:
+        """Sets are made once, and held."""
+        made = self._set_block(block, workers)
+        return partial(self.compare_sets, (made.offsets, made.hashes))
 
     def compare_sets(
         self, sets: Sets, first: Documents, second: Documents, threshold: Fraction | None

@@ -9,12 +9,18 @@ import pyarrow as pa
 from nearly.documents.local import LocalCorpus
 from nearly.engines.local.workshop import Workshop
 from nearly.mapping import let_go
-from nearly.measures.number import Documents
-from nearly.measures.pair import Nearness, Packed, split_pairs
-from nearly.stages.verification import COMPARED, are_together, cut, verify_block
+from nearly.measures.number import Documents, different
+from nearly.measures.pair import Block, Nearness, Packed, split_pairs
+from nearly.measures.work import Workers
+from nearly.stages.verification import COMPARED, Places, are_together, cut, verify_block
 
 __all__ = ["Verifier", "compare"]
 
+#: Pairs per document from which on documents would be in several blocks, and made again for each.
+MANY = 10
+#: Bytes that may be held so that they are not.
+MOST_HELD = 2**29
+PARTS = 32  # of such pairs, for each thread: long documents stand together
 BYTES_TO_COMPARE = 64  # of a pair: its documents, its place in blocks, how near they are
 
 
@@ -56,13 +62,44 @@ class Verifier:
 
     def _compare(self, first: Documents, second: Documents) -> Nearness:
         nearness = np.empty(len(first))
-        together = self._corpus.measure.together
-        blocks = cut(first, second, self._lengths, self._most, together)
-        ends = ((first[block], second[block]) for block in blocks)
-        for block, found in zip(blocks, self._shop.map(self._verify, ends), strict=True):
+        work = self._held(first, second)
+        if work is None:
+            work = self._in_blocks(first, second)
+        for block, found in work:
             nearness[block] = found
             self._shop.progress.advance(len(found))
         return nearness
+
+    def _held(
+        self, first: Documents, second: Documents
+    ) -> Iterator[tuple[Places, Nearness]] | None:
+        """Pairs of the same documents again and again: what these are compared by is made once."""
+        documents, (a, b) = different(first, second)
+        text = int(self._lengths[documents].sum())
+        if len(a) < MANY * len(documents) or COMPARED * text > min(MOST_HELD, self._shop.room):
+            return None
+        take = self._corpus.text_store.take
+        block = Block(
+            documents=documents,
+            read=lambda start, stop: take(documents[start:stop]),
+            size=int(self._corpus.sizes[documents].sum(dtype=np.int64)),
+        )
+        workers = Workers(self._shop.map, self._shop.threads)
+        compare = self._corpus.measure.comparer(block, workers)
+        if compare is None:
+            return None
+        parts = [slice(*part) for part in workers.split(len(a), PARTS)]
+
+        def of_part(part: slice) -> Nearness:
+            return compare(a[part], b[part], self._threshold)
+
+        return zip(parts, self._shop.map(of_part, parts), strict=True)
+
+    def _in_blocks(self, first: Documents, second: Documents) -> Iterator[tuple[Places, Nearness]]:
+        together = self._corpus.measure.together
+        blocks = cut(first, second, self._lengths, self._most, together)
+        ends = ((first[block], second[block]) for block in blocks)
+        return zip(blocks, self._shop.map(self._verify, ends), strict=True)
 
     def _verify(self, block: tuple[Documents, Documents]) -> Nearness:
         measure = self._corpus.measure
