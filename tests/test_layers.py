@@ -16,7 +16,17 @@ PACKAGE = Path(__file__).parents[1] / "src" / "nearly"
 FLOORS = [
     {"control_group", "errors", "frozen", "markup", "wording"},
     {"declaration", "progress", "tabular"},
-    {"arrays", "limits", "mapping", "remnant", "settings", "schemas", "signature", "_kernels"},
+    {
+        "arrays",
+        "limits",
+        "mapping",
+        "parquet",
+        "remnant",
+        "settings",
+        "schemas",
+        "signature",
+        "_kernels",
+    },
     {"text", "tuning", "textbook"},
     {"measures"},
     {"documents"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -242,6 +241,8 @@ def print_json(members: Mapping[str, Any]) -> None:
 
     All but ASCII is escaped, so that no terminal and no encoding can spoil it.
     """
+    import json  # seldom needed
+
     separator = "{"
     for name, value in members.items():
         click.echo(f'{separator}"{name}": ', nl=False)
@@ -256,6 +257,8 @@ def print_json(members: Mapping[str, Any]) -> None:
 
 
 def _print_rows(table: Any) -> None:
+    import json
+
     separator = "["
     for batch in table.to_batches(max_chunksize=10_000):
         for row in batch.to_pylist():

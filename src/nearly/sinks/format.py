@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 import pyarrow as pa
 
+from nearly import parquet
 from nearly.errors import SinkError
 from nearly.sinks import row_group
 from nearly.sinks.row_group import WriteGroup
@@ -22,9 +23,7 @@ Compression: TypeAlias = Callable[[BinaryIO], Any]
 
 @contextmanager
 def _parquet(file: BinaryIO, schema: pa.Schema) -> Iterator[WriteGroup]:
-    import pyarrow.parquet as pq  # takes its time, and most runs write none
-
-    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+    with parquet.written(file, schema, compression="zstd") as writer:
         yield partial(writer.write_table, row_group_size=row_group.GROUP_ROWS)
 
 

@@ -7,6 +7,8 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.ipc as ipc
 
+from nearly import parquet
+
 __all__ = ["stored_file"]
 
 
@@ -16,10 +18,8 @@ def stored_file(
 ) -> Iterator[Callable[[pa.Table], None]]:
     """A file with this schema, and all else as in the one that was stored; groups stay groups."""
     if stored.format == "parquet":
-        import pyarrow.parquet as pq  # takes its time, and most runs write none
-
-        with pq.ParquetWriter(file, schema, **stored.options) as parquet:
-            yield lambda group: parquet.write_table(group, row_group_size=group.num_rows)
+        with parquet.written(file, schema, **stored.options) as writer:
+            yield lambda group: writer.write_table(group, row_group_size=group.num_rows)
         return
     new = ipc.new_stream if stored.options["is_stream"] else ipc.new_file
     options = ipc.IpcWriteOptions(

@@ -17,6 +17,7 @@ from nearly.frozen import dataclass
 from nearly.measures.number import Documents
 from nearly.measures.pair import Pairs, join_pairs
 from nearly.progress import Progress
+from nearly.stages import lot
 from nearly.stages.search import search_exactly
 
 __all__ = ["Audit", "asking", "audit", "draw", "interval", "judge"]
@@ -73,8 +74,7 @@ def _pairs_of(sought: Documents, near: Pairs) -> Ends:
 
 def draw(everyone: int, documents: int, seed: int) -> npt.NDArray[np.int64]:
     """Places drawn from all, or all of them, in ascending order."""
-    count = min(documents, everyone)
-    return np.sort(np.random.default_rng(seed).choice(everyone, count, replace=False))
+    return np.array(lot.drawn(everyone, min(documents, everyone), seed), np.int64)
 
 
 def judge(sought: Numbers, true: Ends, near: Ends, *, share: float) -> Audit:

@@ -6,16 +6,19 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from nearly import parquet
 from nearly.errors import UnreadableError
 from nearly.sources import part
 from nearly.sources.formats.held_rows import HeldRows
 from nearly.sources.formats.soundness import check_names, validate
 from nearly.sources.part import Cut, Part, Reject, Stored
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 __all__ = ["ParquetPart"]
 
@@ -23,6 +26,8 @@ __all__ = ["ParquetPart"]
 BUFFER = 1 << 20
 #: Bytes of rows from which on a row group is put aside, so that its pages can be let go.
 LARGE = 1 << 24
+#: Bytes of a row group that is small, whatever its rows are.
+SMALL = 1 << 26
 #: Bytes of rows that are copied as one group, however large the groups of the file are.
 LARGEST_GROUP = 1 << 28
 #: Pieces in which a small row group is read, and bytes of a piece that are worth a thread's while.
@@ -57,12 +62,20 @@ class ParquetPart(Part):
         present = [c for c in columns or () if c in self.schema.names]
         with self._opened() as file:
             for group, skip, most in self._groups_in_range(file.metadata):
-                for batch in self._let_go(_batches(file, group, present or None)):
+                for batch in self._rows_of(file, group, present or None):
                     piece = batch.slice(skip, most)
                     skip, most = max(0, skip - batch.num_rows), most - piece.num_rows
                     if piece.num_rows:
                         validate(piece)
                         yield piece
+
+    def _rows_of(
+        self, file: Any, group: int, columns: Sequence[str] | None
+    ) -> Iterator[pa.RecordBatch]:
+        """What the reader of a small group holds beside them is small, too."""
+        coming = _batches(file, group, columns)
+        is_small = file.metadata.row_group(group).total_byte_size <= SMALL
+        return coming if is_small else self._let_go(coming)
 
     def _let_go(self, coming: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows of a group, read to its end before those that are long are handed on.
@@ -83,7 +96,7 @@ class ParquetPart(Part):
         pa.default_memory_pool().release_unused()
         yield from held.in_order()
 
-    def _groups_in_range(self, metadata: pq.FileMetaData) -> Iterator[tuple[int, int, int]]:
+    def _groups_in_range(self, metadata: "pq.FileMetaData") -> Iterator[tuple[int, int, int]]:
         """Row groups, each with the rows to leave out at its beginning, and the rows to take."""
         end = metadata.num_rows if self._end is None else self._end
         start = 0
@@ -126,7 +139,7 @@ class ParquetPart(Part):
             for group in range(file.metadata.num_row_groups):
                 held: list[pa.RecordBatch] = []
                 size = 0
-                for batch in self._let_go(_batches(file, group, None)):
+                for batch in self._rows_of(file, group, None):
                     held.append(batch)
                     size += batch.nbytes
                     if size >= LARGEST_GROUP:
@@ -135,16 +148,16 @@ class ParquetPart(Part):
                 yield pa.Table.from_batches(held, self.schema)
 
     @contextmanager
-    def _opened(self) -> Iterator[pq.ParquetFile]:
+    def _opened(self) -> Iterator[Any]:
         try:
             with pa.OSFile(os.fsencode(self.path)) as raw:
                 yield self._file(raw)
         except (pa.ArrowException, OSError) as error:
             raise UnreadableError(f"{self.name} cannot be read as Parquet. {error}") from error
 
-    def _file(self, raw: pa.NativeFile) -> pq.ParquetFile:
+    def _file(self, raw: pa.NativeFile) -> Any:
         try:
-            return pq.ParquetFile(raw, buffer_size=BUFFER, pre_buffer=False)
+            return parquet.opened(raw, BUFFER)
         except UnicodeDecodeError as error:
             raise UnreadableError(
                 f"{self.name} cannot be read as Parquet: the name of a column is not UTF-8. {error}"
@@ -162,9 +175,7 @@ class ParquetPart(Part):
             return [(g.num_rows, sum(c.total_compressed_size for c in _chunks(g))) for g in groups]
 
 
-def _batches(
-    file: pq.ParquetFile, group: int, columns: Sequence[str] | None
-) -> Iterator[pa.RecordBatch]:
+def _batches(file: Any, group: int, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
     rows: Iterator[pa.RecordBatch] = file.iter_batches(
         batch_size=_rows_at_once(file.metadata.row_group(group)),
         row_groups=[group],
@@ -173,7 +184,7 @@ def _batches(
     return rows
 
 
-def _rows_at_once(group: pq.RowGroupMetaData) -> int:
+def _rows_at_once(group: "pq.RowGroupMetaData") -> int:
     """Long documents come some at a time, by what a row of the group has on average.
 
     A small group comes in some pieces, too, so that all threads have work.
@@ -184,11 +195,11 @@ def _rows_at_once(group: pq.RowGroupMetaData) -> int:
     return min(part.BATCH_ROWS, most * rows // max(1, size) + 1)
 
 
-def _chunks(group: pq.RowGroupMetaData) -> list[pq.ColumnChunkMetaData]:
+def _chunks(group: "pq.RowGroupMetaData") -> "list[pq.ColumnChunkMetaData]":
     return [group.column(i) for i in range(group.num_columns)]
 
 
-def _options(metadata: pq.FileMetaData) -> Mapping[str, Any]:
+def _options(metadata: "pq.FileMetaData") -> Mapping[str, Any]:
     """What makes a writer write as this file was written."""
     options: dict[str, Any] = {"version": metadata.format_version}
     if options["version"] not in ("1.0", "2.4", "2.6"):
