@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,7 +34,6 @@ from nearly.index.segment_file import Written
 from nearly.index.store import digests_of_ids, threads_of
 from nearly.index.view import Counts
 from nearly.measures.base import Signed
-from nearly.measures.pool import Pool
 from nearly.measures.work import Workers
 from nearly.sources import Skipped, Source
 from nearly.wording import count
@@ -157,7 +157,7 @@ class PostgresStore:
         if making.poster is not None:
             tables.members_of = partial(members_of, making, making.poster)
         self.lock = RLock()
-        self._pool: Pool | None = None
+        self._pool: ThreadPoolExecutor | None = None
         self.scratch = Scratch()
 
     @property
@@ -178,7 +178,7 @@ class PostgresStore:
     def close(self) -> None:
         """Let go of the connection."""
         if self._pool is not None:
-            self._pool.close()
+            self._pool.shutdown()
         self.scratch.close()
         self.tables.close()
 
@@ -278,7 +278,7 @@ class PostgresStore:
     def workers(self) -> Workers:
         """Threads for large pieces of work."""
         if self._pool is None:
-            self._pool = Pool(len(os.sched_getaffinity(0)))
+            self._pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
         return threads_of(self._pool)
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from threading import RLock
 from typing import Final, TypeVar
@@ -29,7 +30,6 @@ from nearly.index.scratch import Scratch
 from nearly.index.segment import Segment, open_segment
 from nearly.index.segment_file import Written, write_file
 from nearly.index.view import SegmentView
-from nearly.measures.pool import Pool
 from nearly.measures.work import Workers, in_order
 from nearly.sources import Skipped
 
@@ -67,14 +67,14 @@ class Store:
         self._gathering = Gathering(self.making)
         self._fresh: dict[int, Segment] = {}  # written, and perhaps never committed
         self._version = -1
-        self._pool: Pool | None = None
+        self._pool: ThreadPoolExecutor | None = None
         self.scratch = Scratch()
         self._load()
 
     def close(self) -> None:
         """Let go of all files."""
         if self._pool is not None:
-            self._pool.close()
+            self._pool.shutdown()
         self.scratch.close()
         self.catalogue.close()
         self.directory.close()
@@ -302,11 +302,11 @@ class Store:
     def workers(self) -> Workers:
         """Threads for large pieces of work."""
         if self._pool is None:
-            self._pool = Pool(len(os.sched_getaffinity(0)))
+            self._pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
         return threads_of(self._pool)
 
 
-def threads_of(pool: Pool) -> Workers:
+def threads_of(pool: ThreadPoolExecutor) -> Workers:
     """As many workers as there are cores."""
     threads = len(os.sched_getaffinity(0))
 

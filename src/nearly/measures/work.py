@@ -4,13 +4,13 @@ import itertools
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future
 from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from nearly.frozen import dataclass
-from nearly.measures.pool import Pool, Task
 
 __all__ = ["ONE_THREAD", "Column", "HeldColumn", "Map", "Workers", "in_order"]
 
@@ -81,10 +81,10 @@ def _drained(items: deque[Given]) -> Iterator[Given]:
 
 
 def in_order(
-    pool: Pool, function: Callable[[Given], Made], items: Iterable[Given], ahead: int
+    pool: Executor, function: Callable[[Given], Made], items: Iterable[Given], ahead: int
 ) -> Iterator[Made]:
     """What threads make of items, in their order; at most `ahead` are begun and not taken yet."""
-    begun: deque[Task[Made]] = deque()
+    begun: deque[Future[Made]] = deque()
     for item in items:
         begun.append(pool.submit(function, item))
         if len(begun) >= ahead:

@@ -7,6 +7,7 @@ is similar to what its representative is similar to.
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from fractions import Fraction
 from typing import TypeVar
 
@@ -17,7 +18,6 @@ from nearly.documents.corpus import Corpus
 from nearly.documents.side import may_meet
 from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Pairs, join_pairs, split_pairs
-from nearly.measures.pool import Pool, Task
 from nearly.progress import Progress
 
 __all__ = ["BINS", "count_by_closeness", "map_blocks", "search_exactly"]
@@ -85,8 +85,8 @@ def map_blocks(
     """The function of each block of documents, in order, one a thread at a time."""
     ends = np.cumsum(corpus.lengths()[documents]) // BLOCK
     blocks = np.split(documents, np.flatnonzero(np.diff(ends)) + 1)
-    ahead: deque[tuple[Task[Made], int]] = deque()
-    with Pool(threads) as pool:
+    ahead: deque[tuple[Future[Made], int]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
         for block in blocks:
             ahead.append((pool.submit(function, block), len(block)))
             if len(ahead) > threads:
@@ -95,8 +95,8 @@ def map_blocks(
             yield _result(ahead, progress)
 
 
-def _result(ahead: deque[tuple[Task[Made], int]], progress: Progress) -> Made:
-    task, documents = ahead.popleft()
-    made = task.result()
+def _result(ahead: deque[tuple[Future[Made], int]], progress: Progress) -> Made:
+    future, documents = ahead.popleft()
+    made = future.result()
     progress.advance(documents)
     return made

@@ -4,6 +4,7 @@ import itertools
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from functools import reduce
 from queue import SimpleQueue
 from typing import TypeVar
@@ -19,7 +20,6 @@ from nearly.engines.local.workshop import Workshop
 from nearly.limits import give_back
 from nearly.measures.base import Keys, Measure, Sketches, Weighed
 from nearly.measures.held_shingles import Shingles
-from nearly.measures.pool import Task
 from nearly.measures.tally import Counted, Tally, merged
 from nearly.settings import Settings
 from nearly.stages.rehearsal import settled
@@ -230,7 +230,7 @@ class _Head:
 
     def __init__(self, shop: Workshop, measure: Measure, *, weighs: bool):
         self._shop, self._measure, self._weighs = shop, measure, weighs
-        self._begun: deque[Task[Weighed]] = deque()
+        self._begun: deque[Future[Weighed]] = deque()
 
     def read(self, coming: Iterator[pa.LargeStringArray], needed: int | None) -> tuple[int, bool]:
         """Read on until more than this many bytes are held: how many, and whether that was all."""

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
 from nearly.documents.budget import Budget
-from nearly.measures.pool import Pool, Task
 from nearly.measures.work import in_order
 from nearly.progress import Progress, Stopwatch
 
@@ -29,13 +29,13 @@ class Workshop:
         self.folder = folder
         self.budget = Budget(memory)
         self.is_limited = memory is not None
-        self._pool = Pool(self.threads)
-        self._reader = Pool(1)
+        self._pool = ThreadPoolExecutor(self.threads)
+        self._reader = ThreadPoolExecutor(1)
 
     def close(self) -> None:
         """End the threads; what waits is not begun."""
         for pool in (self._reader, self._pool):
-            pool.close()
+            pool.shutdown(wait=True, cancel_futures=True)
 
     @property
     def room(self) -> int:
@@ -46,7 +46,7 @@ class Workshop:
         """The same where it holds so many bytes for as long as it works."""
         return max(self.budget.limit - held, LEAST_ROOM)
 
-    def begin(self, function: Callable[[Given], Made], item: Given) -> Task[Made]:
+    def begin(self, function: Callable[[Given], Made], item: Given) -> Future[Made]:
         """Some thread does it, as soon as one is free."""
         return self._pool.submit(function, item)
 
