@@ -1,9 +1,9 @@
 """nearly on Spark as the corpus doubles, beside the engine of one machine on the same two cores.
 
 250,000 to 2 million generated documents, each run in a fresh process, sizes in turn. Told are
-seconds (the session's start and a small run aside), how many times the local engine's, bytes
-shuffled by stage, what the driver of a standalone cluster holds, and of a skewed corpus the
-slowest task against the median one.
+seconds (the session's start and a small run aside), and how many times the local engine's; of a
+standalone cluster, where arrays travel through Spark, bytes shuffled by stage and what the driver
+holds; and of a skewed corpus the slowest task against the median one.
 
     python bench/spark_scaling.py [--repeat 3] [--largest 2000000] [--parts times driver skew]
 """
@@ -46,7 +46,7 @@ def on_spark(path: Path, *options: str) -> dict[str, Any]:
 
 
 def times(repeat: int, largest: int) -> list[dict[str, Any]]:
-    """Both engines at every size: seconds, their ratio, the growth, and what was shuffled."""
+    """Both engines at every size: seconds, their ratio, and the growth."""
     sizes = [SMALLEST]
     while sizes[-1] * 2 <= largest:
         sizes.append(sizes[-1] * 2)
@@ -63,10 +63,9 @@ def times(repeat: int, largest: int) -> list[dict[str, Any]]:
 
 
 def compared(size: int, text_bytes: int, runs: list[tuple[Any, Any]]) -> dict[str, Any]:
-    """The two engines on one corpus; what is shuffled is the same in every run."""
-    spark, local = runs[0]
+    """The two engines on one corpus."""
+    spark, _ = runs[0]
     seconds = [harness.median(run[side]["seconds"] for run in runs) for side in (0, 1)]
-    shuffled = shuffled_by_name(spark["stages"])
     return {
         "documents": size,
         "text_bytes": text_bytes,
@@ -74,9 +73,6 @@ def compared(size: int, text_bytes: int, runs: list[tuple[Any, Any]]) -> dict[st
         "spark_seconds": seconds[0],
         "local_seconds": seconds[1],
         "times_local": seconds[0] / seconds[1],
-        "shuffled_bytes": shuffled,
-        "shuffled_by_document": sum(shuffled.values()) / size,
-        "shuffled_by_document_and_band": by_band(shuffled, size, local["statistics"]),
         "python_peak_bytes": max(run[0]["python_peak_bytes"] for run in runs),
         "stages": spark["stages"],
         "statistics": spark["statistics"],
@@ -90,14 +86,13 @@ def by_band(shuffled: dict[str, int], size: int, statistics: dict[str, Any]) -> 
 
 def show_times(measured: list[dict[str, Any]]) -> None:
     columns = ("documents", "spark_seconds", "local_seconds", "times_local", "times_half")
-    columns = (*columns, "shuffled_by_document", "python_peak_bytes")
+    columns = (*columns, "python_peak_bytes")
     harness.show(columns, [[m.get(column) for column in columns] for m in measured])
-    print("bytes shuffled by document and band, at the largest size:")
-    harness.show(["stage", "bytes"], measured[-1]["shuffled_by_document_and_band"].items())
 
 
 def driver() -> list[dict[str, Any]]:
-    """What the driver alone holds, on a cluster whose executors are processes of their own."""
+    """What the driver alone holds, and what is shuffled, on a cluster whose executors are
+    processes of their own."""
     measured = []
     for size in DRIVER_SIZES:
         path, text_bytes = harness.generated(size)
@@ -107,8 +102,14 @@ def driver() -> list[dict[str, Any]]:
         ):
             run = on_spark(path, "--master", cluster.url)
         held = {name: run[name] for name in ("seconds", "python_peak_bytes", "heap_peak_bytes")}
-        measured.append({"documents": size, "text_bytes": text_bytes, **held})
+        shuffled = shuffled_by_name(run["stages"])
+        told = {"shuffled_by_document": sum(shuffled.values()) / size}
+        measured.append({"documents": size, "text_bytes": text_bytes, **held, **told})
     harness.show(list(measured[0]), [list(m.values()) for m in measured])
+    bands = by_band(shuffled, size, run["statistics"])
+    print("bytes shuffled by document and band, at the largest size:")
+    harness.show(["stage", "bytes"], bands.items())
+    measured[-1]["shuffled_by_document_and_band"] = bands
     return measured
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import random
 
 import numpy as np
 import pyarrow as pa
@@ -47,6 +48,37 @@ def test_signatures_are_as_specified(scheme, texts, unit, k, seed, positions):
         hashes = specification.shingle_hashes(text, unit, k, seed)
         expected = SCHEMES[scheme](hashes, positions, seed) if hashes else [0] * positions
         assert signature.tolist() == expected
+
+
+@given(
+    alphabet=st.sampled_from(
+        ["abcdefgh ", "aé ", "a\u0431日", "日本語", "a\U0001f600é", "\U0001f600\U0001f601"]
+    ),
+    length=st.integers(60, 700),
+    k=st.integers(1, 9),
+    positions=st.sampled_from([16, 60, 208]),
+    seed=SEEDS,
+)
+def test_characters_of_any_width_are_signed_many_at_a_time(alphabet, length, k, positions, seed):
+    """Windows of few and of many bytes, at the end of all texts too, and a few or many groups that
+    are open after a round."""
+    draw = random.Random(seed)
+    text = "".join(draw.choices(alphabet, k=length))
+    signed = kernel_signatures(["é", text], "char", k, seed, "one-permutation", positions)
+    hashes = specification.shingle_hashes(text, "char", k, seed)
+    expected = specification.one_permutation_signature(hashes, positions, seed)
+    assert signed[1].tolist() == expected
+
+
+@pytest.mark.parametrize("different", [300, 900, 20_000])
+def test_hashes_are_prepared_some_at_a_time(different):
+    """Few different shingles leave groups open, for which all are looked at again."""
+    draw = random.Random(different)
+    words = [f"{draw.randrange(10**9)}" for _ in range(different)]
+    text = " ".join(draw.choices(words, k=20_000))
+    signed = kernel_signatures([text], "word", 1, 1, "one-permutation", 208)
+    hashes = specification.shingle_hashes(" ".join(set(text.split())), "word", 1, 1)
+    assert signed[0].tolist() == specification.one_permutation_signature(hashes, 208, 1)
 
 
 @given(

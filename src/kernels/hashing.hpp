@@ -18,6 +18,7 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(NEARLY_PLAIN)
 #include <immintrin.h>
 #define NEARLY_AVX2 __attribute__((target("avx2")))
+#define NEARLY_AVX512 __attribute__((target("avx512f,popcnt")))
 #endif
 
 namespace nearly {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -70,7 +71,10 @@ class Shingler {
     }
 
   private:
-    static constexpr std::size_t SLOW = 64;  // work for a hash, with what a signer does with it
+    static constexpr std::size_t SLOW = 64;      // work for a hash, with what a signer does with it
+    static constexpr std::size_t TOGETHER = 64;  // windows of characters
+    static constexpr std::size_t LANES = 8;      // of these, mixed in one step
+    typedef std::uint64_t Lanes __attribute__((vector_size(LANES * sizeof(std::uint64_t))));
     Shingling shingling_;
     std::size_t stretch_;
     Stop stop_;
@@ -145,20 +149,102 @@ class Shingler {
 
     std::span<const std::uint64_t> characters(std::span<const std::uint8_t> text, const std::uint8_t *limit) {
         if (starts_.size() < text.size() + 1) starts_.resize(text.size() + 1);
-        std::size_t characters = 0;
-        for (std::size_t i = 0; i < text.size(); ++i) {
-            starts_[characters] = i;
-            characters += starts_character(text[i]);
-        }
+        const std::size_t characters = list_starts(text);
         if (characters <= shingling_.k) return whole(text);
         starts_[characters] = text.size();
         const std::size_t count = characters - shingling_.k + 1;
-        if (hashes_.size() < count) hashes_.resize(count);
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::uint8_t *const window = text.data() + starts_[i];
-            hashes_[i] = hash_window(window, starts_[i + shingling_.k] - starts_[i], limit);
-        }
+        if (hashes_.size() < count + LANES) hashes_.resize(count + LANES);
+        for (std::size_t i = 0; i < count; i += TOGETHER)
+            windows(text.data(), i, std::min(count, i + TOGETHER), limit);
         return {hashes_.data(), count};
+    }
+
+    // Where characters start. Mostly eight bytes are eight of them.
+    std::size_t list_starts(std::span<const std::uint8_t> text) {
+        std::size_t characters = 0, at = 0;
+        const auto look_at = [&](std::size_t end) {
+            for (; at < end; ++at) {
+                starts_[characters] = at;
+                characters += starts_character(text[at]);
+            }
+        };
+        while (at + 8 <= text.size()) {
+            if ((load_word(text.data() + at) & 0x8080808080808080) != 0) {
+                look_at(at + 8);
+                continue;
+            }
+            for (std::size_t i = 0; i < 8; ++i) starts_[characters + i] = at + i;
+            at += 8, characters += 8;
+        }
+        look_at(text.size());
+        return characters;
+    }
+
+    // Some windows of characters. First what they begin with is put side by side, so that wide registers can mix
+    // them together; mostly no window has more than eight bytes, or none has more than sixteen.
+    void windows(const std::uint8_t *text, std::size_t first, std::size_t end, const std::uint8_t *limit) {
+        const std::size_t *const starts = starts_.data() + first, k = shingling_.k, count = end - first;
+        if (limit - (text + starts[count - 1]) >= 16) {
+            std::uint64_t lengths[TOGETHER], words[2 * TOGETHER] = {};
+            std::ranges::fill(lengths, 8);  // those of no window, too
+            const std::uint64_t longest = measure(starts, starts + k, count, lengths);
+            for (std::size_t i = 0; i < count; ++i) words[i] = load_word(text + starts[i]);
+            if (longest <= 8) return mix_words(lengths, words, count, start_, hashes_.data() + first);
+            for (std::size_t i = 0; i < count; ++i) words[TOGETHER + i] = load_word(text + starts[i] + 8);
+            if (longest <= 16) return mix_pairs(lengths, words, count, start_, hashes_.data() + first);
+        }
+        for (std::size_t i = 0; i < count; ++i)
+            hashes_[first + i] = hash_window(text + starts[i], starts[i + k] - starts[i], limit);
+    }
+
+    // The longest of them.
+    NEARLY_CLONES static std::uint64_t measure(const std::size_t *starts, const std::size_t *ends, std::size_t count,
+                                               std::uint64_t *lengths) {
+        std::uint64_t longest = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            lengths[i] = ends[i] - starts[i];
+            longest = lengths[i] > longest ? lengths[i] : longest;
+        }
+        return longest;
+    }
+
+    // Windows of at most eight bytes; there is room for whole LANES of each.
+    NEARLY_CLONES static void mix_words(const std::uint64_t *lengths, const std::uint64_t *words, std::size_t count,
+                                        std::uint64_t start, std::uint64_t *hashes) {
+        for (std::size_t i = 0; i < count; i += LANES) {
+            Lanes length, word;
+            std::memcpy(&length, lengths + i, sizeof length);
+            std::memcpy(&word, words + i, sizeof word);
+            word = start ^ length * WORD_BASE ^ (word & ~Lanes{} >> (64 - 8 * length));
+            mix_lanes(word);
+            std::memcpy(hashes + i, &word, sizeof word);
+        }
+    }
+
+    // Windows of at most sixteen.
+    NEARLY_CLONES static void mix_pairs(const std::uint64_t *lengths, const std::uint64_t *words, std::size_t count,
+                                        std::uint64_t start, std::uint64_t *hashes) {
+        for (std::size_t i = 0; i < count; i += LANES) {
+            Lanes length, word, next;
+            std::memcpy(&length, lengths + i, sizeof length);
+            std::memcpy(&word, words + i, sizeof word);
+            std::memcpy(&next, words + TOGETHER + i, sizeof next);
+            const auto is_long = length > 8;
+            const Lanes one = is_long ? Lanes{} : 64 - 8 * length, two = is_long ? 128 - 8 * length : Lanes{};
+            word = start ^ length * WORD_BASE ^ (word & ~Lanes{} >> one);
+            mix_lanes(word);
+            next = word ^ (next & ~Lanes{} >> two);
+            mix_lanes(next);
+            word = is_long ? next : word;
+            std::memcpy(hashes + i, &word, sizeof word);
+        }
+    }
+
+    // By force: only what is inlined is built for each kind of machine.
+    [[gnu::always_inline]] static void mix_lanes(Lanes &x) {
+        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+        x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+        x ^= x >> 31;
     }
 
     // The same as `hash_bytes`; mostly a window is short and can be read as whole words.

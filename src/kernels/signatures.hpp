@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
@@ -62,7 +64,7 @@ class IndependentSigner {
 class OnePermutationSigner {
   public:
     OnePermutationSigner(std::size_t size, std::uint64_t seed)
-        : key_(mix(seed ^ GOLDEN)), minima_(size), again_(padded(size)), open_(size), factors_(padded(size)),
+        : key_(mix(seed ^ GOLDEN)), minima_(size), again_(padded(size)), open_(size + LANES), factors_(padded(size)),
           terms_(padded(size)), open_factors_(padded(size)), open_terms_(padded(size)) {
         for (std::size_t i = 0; i < size; ++i) {
             const std::uint64_t drawn = mix(key_ ^ mix(i + 1));
@@ -72,10 +74,13 @@ class OnePermutationSigner {
     }
 
     void operator()(std::span<const std::uint64_t> hashes, std::span<std::uint32_t> signature) {
-        const auto all = [hashes](auto &&receive) { receive(hashes); };
+        const auto each = [hashes](auto &&receive) {
+            for (std::size_t start = 0; start < hashes.size(); start += BLOCK)
+                receive(hashes.subspan(start, std::min(BLOCK, hashes.size() - start)));
+        };
         std::ranges::fill(minima_, OPEN);
-        place_first(hashes);
-        fill_open(all);
+        each([this](std::span<const std::uint64_t> some) { place_first(some); });
+        fill_open(each);
         scramble(minima_.data(), minima_.size(), signature.data());
     }
 
@@ -97,9 +102,12 @@ class OnePermutationSigner {
   private:
     static constexpr std::uint32_t OPEN = std::numeric_limits<std::uint32_t>::max();
     static constexpr std::uint64_t ROUNDS = 3;
-    static constexpr std::size_t FEW = 8;     // open groups: each of them looks for its own
-    static constexpr std::size_t LANES = 16;  // groups that take the least of all shingles together
+    static constexpr std::size_t FEW = 8;       // open groups: each of them looks for its own
+    static constexpr std::size_t LANES = 16;    // groups, or shingles, that are looked at in one step
+    static constexpr std::size_t TOGETHER = 4;  // open groups that look for their own together
+    static constexpr std::size_t BLOCK = 1 << 12;  // hashes that are prepared at once: they stay near the processor
     static constexpr std::size_t MOST_DIFFERENT = 1 << 18;  // hashes that are held to be taken again
+    typedef std::uint32_t Lanes __attribute__((vector_size(LANES * sizeof(std::uint32_t))));
     std::uint64_t key_;
     std::vector<std::uint32_t> minima_, again_, open_;                        // by group
     std::vector<std::uint32_t> factors_, terms_, open_factors_, open_terms_;  // of the least of all shingles
@@ -119,51 +127,53 @@ class OnePermutationSigner {
         return hashes;
     }
 
-    // No branch depends on the data, for none could be predicted.
     void place_first(std::span<const std::uint64_t> hashes) {
-        std::uint32_t *const minima = minima_.data();
-        const std::size_t size = minima_.size();
-        for (const std::uint64_t hash : hashes) {
-            const std::size_t group = ((hash >> 32) * size) >> 32;
-            const auto value = static_cast<std::uint32_t>(hash);
-            const std::uint32_t before = minima[group];
-            minima[group] = value < before ? value : before;
+        prepare(hashes, 0);
+        place(hashes.size(), minima_.data());
+    }
+
+    // No branch depends on the data, for none could be predicted.
+    void place(std::size_t count, std::uint32_t *minima) const {
+        const std::uint32_t *const values = values_.data(), *const groups = groups_.data();
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint32_t value = values[i], before = minima[groups[i]];
+            minima[groups[i]] = value < before ? value : before;
         }
     }
 
     // The later rounds, and the least of all shingles for groups that are open after them.
     void fill_open(auto &&each) {
         std::size_t open = count_open(minima_.data(), minima_.size());
-        for (std::uint64_t round = 1; open > 0 && round < ROUNDS; ++round) {
-            open <= FEW ? seek(each, round) : place_again(each, round);
-            open = count_open(minima_.data(), minima_.size());
-        }
+        for (std::uint64_t round = 1; open > 0 && round < ROUNDS; ++round)
+            open = open <= FEW ? seek(each, round) : place_again(each, round);
         if (open > 0) take_least(each, open);
     }
 
-    void place_again(auto &&each, std::uint64_t round) {
-        std::uint32_t *const again = again_.data();
+    // Gives the number of groups that stay open.
+    std::size_t place_again(auto &&each, std::uint64_t round) {
         std::ranges::fill(again_, OPEN);
         each([&](std::span<const std::uint64_t> some) {
             prepare(some, round);
-            for (std::size_t i = 0; i < some.size(); ++i) {
-                const std::uint32_t value = values_[i], before = again[groups_[i]];
-                again[groups_[i]] = value < before ? value : before;
-            }
+            place(some.size(), again_.data());
         });
-        fill_from(minima_.data(), again, minima_.size());
+        return fill_from(minima_.data(), again_.data(), minima_.size());
     }
 
     // The same, where few groups are open and most shingles fall into others.
-    void seek(auto &&each, std::uint64_t round) {
+    std::size_t seek(auto &&each, std::uint64_t round) {
         const std::size_t open = list_open();
         std::fill_n(again_.begin(), open, OPEN);
         each([&](std::span<const std::uint64_t> some) {
             prepare(some, round);
-            for (std::size_t j = 0; j < open; ++j)
-                again_[j] = std::min(again_[j], least_of_group(values_.data(), groups_.data(), some.size(), open_[j]));
+            std::fill_n(groups_.data() + some.size(), padded(some.size()) - some.size(), OPEN);  // no group
+            least_of_groups(values_.data(), groups_.data(), some.size(), open_.data(), again_.data(), open);
         });
-        for (std::size_t j = 0; j < open; ++j) minima_[open_[j]] = again_[j];
+        std::size_t left = 0;
+        for (std::size_t j = 0; j < open; ++j) {
+            minima_[open_[j]] = again_[j];
+            left += again_[j] == OPEN;
+        }
+        return left;
     }
 
     // The least of all shingles, under a permutation of the group's own. Where most groups are open, all of
@@ -196,6 +206,10 @@ class OnePermutationSigner {
     }
 
     std::size_t list_open() {
+#ifdef NEARLY_AVX512
+        static const bool is_wide = __builtin_cpu_supports("avx512f");
+        if (is_wide) return list_open_wide(minima_.data(), minima_.size(), open_.data());
+#endif
         std::size_t open = 0;
         for (std::uint32_t i = 0; i < minima_.size(); ++i) {
             open_[open] = i;
@@ -204,14 +218,33 @@ class OnePermutationSigner {
         return open;
     }
 
+#ifdef NEARLY_AVX512
+    // Compilers do not see that this can be done sixteen at a time.
+    NEARLY_AVX512 static std::size_t list_open_wide(const std::uint32_t *minima, std::size_t size,
+                                                    std::uint32_t *listed) {
+        const __m512i none = _mm512_set1_epi32(-1), step = _mm512_set1_epi32(LANES);
+        __m512i places = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        std::size_t open = 0;
+        for (std::size_t i = 0; i < size; i += LANES) {
+            const auto there = static_cast<__mmask16>(size - i < LANES ? (1u << (size - i)) - 1 : 0xFFFF);
+            const __m512i some = _mm512_maskz_loadu_epi32(there, minima + i);
+            const __mmask16 is_open = _mm512_mask_cmpeq_epi32_mask(there, some, none);
+            _mm512_storeu_si512(listed + open, _mm512_maskz_compress_epi32(is_open, places));
+            open += static_cast<std::size_t>(std::popcount(is_open));
+            places = _mm512_add_epi32(places, step);
+        }
+        return open;
+    }
+#endif
+
     void make_room(std::size_t hashes) {
-        if (values_.size() < hashes) values_.resize(hashes), groups_.resize(hashes);
+        if (values_.size() < hashes) values_.resize(padded(hashes)), groups_.resize(padded(hashes));
     }
 
-    // Value and group of each shingle in a later round.
+    // Value and group of each shingle in a round.
     void prepare(std::span<const std::uint64_t> hashes, std::uint64_t round) {
         make_room(hashes.size());
-        const std::uint64_t drawn = mix(key_ + round);
+        const std::uint64_t drawn = round == 0 ? 0 : mix(key_ + round);  // whose halves become 1
         multiply(hashes.data(), hashes.size(), static_cast<std::uint32_t>(drawn >> 32) | 1,
                  static_cast<std::uint32_t>(drawn) | 1, minima_.size(), values_.data(), groups_.data());
     }
@@ -236,18 +269,41 @@ class OnePermutationSigner {
         return open;
     }
 
-    NEARLY_CLONES static void fill_from(std::uint32_t *minima, const std::uint32_t *others, std::size_t size) {
-        for (std::size_t i = 0; i < size; ++i) minima[i] = minima[i] == OPEN ? others[i] : minima[i];
+    NEARLY_CLONES static std::size_t fill_from(std::uint32_t *minima, const std::uint32_t *others, std::size_t size) {
+        std::uint32_t open = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            minima[i] = minima[i] == OPEN ? others[i] : minima[i];
+            open += minima[i] == OPEN;
+        }
+        return open;
     }
 
-    NEARLY_CLONES static std::uint32_t least_of_group(const std::uint32_t *values, const std::uint32_t *groups,
-                                                      std::size_t count, std::uint32_t group) {
-        std::uint32_t least = OPEN;
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::uint32_t value = groups[i] == group ? values[i] : OPEN;
-            least = value < least ? value : least;
+    // The least value of each of a few groups, some of them in one look at all shingles. Behind these there is room
+    // for whole LANES, where no group is sought.
+    NEARLY_CLONES static void least_of_groups(const std::uint32_t *values, const std::uint32_t *groups,
+                                              std::size_t count, const std::uint32_t *sought, std::uint32_t *leasts,
+                                              std::size_t many) {
+        const Lanes none = Lanes{} + OPEN;
+        for (std::size_t start = 0; start < many; start += TOGETHER) {
+            Lanes least[TOGETHER];
+            std::uint32_t mine[TOGETHER];
+            for (std::size_t j = 0; j < TOGETHER; ++j) {
+                least[j] = none;
+                mine[j] = sought[std::min(start + j, many - 1)];
+            }
+            for (std::size_t i = 0; i < count; i += LANES) {
+                Lanes value, group;
+                std::memcpy(&value, values + i, sizeof value);
+                std::memcpy(&group, groups + i, sizeof group);
+                for (std::size_t j = 0; j < TOGETHER; ++j) {
+                    const Lanes here = group == mine[j] ? value : none;
+                    least[j] = here < least[j] ? here : least[j];
+                }
+            }
+            for (std::size_t j = 0; j < std::min(TOGETHER, many - start); ++j)
+                for (std::size_t lane = 0; lane < LANES; ++lane)
+                    leasts[start + j] = std::min(leasts[start + j], least[j][lane]);
         }
-        return least;
     }
 
     NEARLY_CLONES static std::uint32_t least_product(const std::uint32_t *values, std::size_t count,
@@ -265,14 +321,16 @@ class OnePermutationSigner {
                                              const std::uint32_t *factors, const std::uint32_t *terms,
                                              std::uint32_t *leasts, std::size_t groups) {
         for (std::size_t start = 0; start < groups; start += LANES) {
-            std::uint32_t least[LANES];
-            for (std::size_t lane = 0; lane < LANES; ++lane) least[lane] = leasts[start + lane];
-            for (std::size_t i = 0; i < count; ++i)
-                for (std::size_t lane = 0; lane < LANES; ++lane) {
-                    const std::uint32_t value = factors[start + lane] * values[i] + terms[start + lane];
-                    least[lane] = value < least[lane] ? value : least[lane];
-                }
-            for (std::size_t lane = 0; lane < LANES; ++lane) leasts[start + lane] = least[lane];
+            Lanes factor, term, least;
+            std::memcpy(&factor, factors + start, sizeof factor);
+            std::memcpy(&term, terms + start, sizeof term);
+            std::memcpy(&least, leasts + start, sizeof least);
+#pragma GCC unroll 4
+            for (std::size_t i = 0; i < count; ++i) {
+                const Lanes value = factor * values[i] + term;
+                least = value < least ? value : least;
+            }
+            std::memcpy(leasts + start, &least, sizeof least);
         }
     }
 

@@ -3,8 +3,9 @@
 import os
 import resource
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
 
 from nearly.control_group import memory_limits
 
@@ -12,7 +13,8 @@ __all__ = [
     "available_memory",
     "database_threads",
     "give_back",
-    "give_back_soon",
+    "give_back_at_once",
+    "lean_arrow",
     "own_threads_only",
     "spare_address_space",
     "spare_memory",
@@ -20,6 +22,8 @@ __all__ = [
 
 #: What the interpreter and its libraries take of an address space before any work.
 START_UP = 800 * 2**20
+#: Who gives Arrow its memory, unless a program says otherwise.
+POOL: Final = "ARROW_DEFAULT_MEMORY_POOL"
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of <malloc.h>
 
 
@@ -53,14 +57,27 @@ def _is_address_space_limited() -> bool:
     return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
-def give_back_soon() -> None:
-    """Have Arrow's own allocator keep for a moment only what was freed, if Arrow is yet to come.
+def give_back_at_once() -> None:
+    """Have Arrow take its memory from the system's allocator, if Arrow is yet to come.
 
-    Pages of a Parquet file are as long as their longest document, and would count until others
-    are asked for. The next page comes within the moment: given back at once, its memory would have
-    to be cleared again, which takes a quarter of the time that reading takes.
+    Its own keeps up to half of what is made larger than it has to be in the end, as texts are when
+    they are read, and pages that were freed.
     """
-    os.environ.setdefault("MIMALLOC_PURGE_DELAY", "10")  # milliseconds
+    os.environ.setdefault(POOL, "system")
+
+
+@contextmanager
+def lean_arrow() -> Iterator[None]:
+    """The same meanwhile, where Arrow is there; unless somebody chose an allocator."""
+    import pyarrow as pa
+
+    before = pa.default_memory_pool()
+    if POOL not in os.environ:
+        pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        yield
+    finally:
+        pa.set_memory_pool(before)
 
 
 def own_threads_only() -> None:
@@ -90,7 +107,7 @@ def give_back() -> None:
 
 
 def _be_frugal() -> None:
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # where Arrow is yet to come
+    os.environ.setdefault(POOL, "system")  # where Arrow is yet to come
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's, which takes 32 MB for each
     if "pyarrow" in sys.modules:
         import pyarrow as pa

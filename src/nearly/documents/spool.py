@@ -122,6 +122,7 @@ class TextStore:
         self._folder = folder
         self._chunks: list[npt.NDArray[np.uint8]] = []
         self._offsets: list[npt.NDArray[np.int64]] = []  # in a chunk, or in the file
+        self._all_offsets: npt.NDArray[np.int64] | None = None  # the same as one, once asked for
         self._starts = [0]
         self._type = pa.large_string()
         self._file: _File | None = None
@@ -137,6 +138,7 @@ class TextStore:
         self._type = texts.type
         self._starts.append(len(self) + len(texts))
         self._offsets.append(offsets - offsets[0])
+        self._all_offsets = None
         used = data[offsets[0] : offsets[-1]]
         is_all = LARGEST_WASTE * len(data) <= (LARGEST_WASTE + 1) * len(used)
         self._chunks.append(used if is_all else used.copy())
@@ -168,17 +170,41 @@ class TextStore:
 
     def take(self, documents: Documents) -> pa.LargeStringArray:
         """The texts of these documents, which are given in ascending order."""
-        bounds = np.searchsorted(documents, self._starts)
-        lengths, pieces = [np.zeros(1, np.int64)], []
-        for i, (low, high) in enumerate(itertools.pairwise(bounds)):
-            if low < high:
-                rows = documents[low:high] - self._starts[i]
-                starts, ends = self._offsets[i][rows], self._offsets[i][rows + 1]
-                lengths.append(ends - starts)
-                pieces.append(self._pieces(i, starts, ends))
-        offsets = np.cumsum(np.concatenate(lengths))
+        chunks = np.searchsorted(self._starts, documents, side="right") - 1
+        if self._file is not None and len(chunks) and chunks[0] < chunks[-1]:
+            lengths, pieces = self._of_many(self._file, documents, chunks)
+        else:
+            lengths, pieces = self._by_chunk(documents, chunks)
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(_joined(pieces))]
         return pa.Array.from_buffers(self._type, len(documents), buffers)
+
+    def _by_chunk(
+        self, documents: Documents, chunks: Documents
+    ) -> tuple[npt.NDArray[np.int64], list[npt.NDArray[np.uint8]]]:
+        """The lengths of texts, and their bytes in pieces."""
+        lengths, pieces = [np.empty(0, np.int64)], []
+        cuts = (np.flatnonzero(np.diff(chunks)) + 1).tolist()
+        for low, high in itertools.pairwise([0, *cuts, len(chunks)] if len(chunks) else []):
+            chunk = chunks[low]
+            rows = documents[low:high] - self._starts[chunk]
+            starts, ends = self._offsets[chunk][rows], self._offsets[chunk][rows + 1]
+            lengths.append(ends - starts)
+            pieces.append(self._pieces(chunk, starts, ends))
+        return np.concatenate(lengths), pieces
+
+    def _of_many(
+        self, file: _File, documents: Documents, chunks: Documents
+    ) -> tuple[npt.NDArray[np.int64], list[npt.NDArray[np.uint8]]]:
+        """The same of texts in a file, whatever the number of chunks: each has an offset more than
+        texts."""
+        if self._all_offsets is None:
+            self._all_offsets = np.concatenate(self._offsets)
+            ends = np.cumsum([len(offsets) for offsets in self._offsets])
+            self._offsets = np.split(self._all_offsets, ends[:-1])
+        places = documents + chunks
+        starts, ends = self._all_offsets[places], self._all_offsets[places + 1]
+        return ends - starts, [_file_pieces(file, starts, ends)]
 
     def _pieces(self, chunk: int, starts: Documents, ends: Documents) -> npt.NDArray[np.uint8]:
         if self._file is None:

@@ -18,6 +18,7 @@ from nearly.engines.spark.partition.copy import Repeats
 from nearly.engines.spark.partition.number import Numbers
 from nearly.engines.spark.partition.signed_block import Block, Plan
 from nearly.engines.spark.partition.verification import Near
+from nearly.engines.spark.shelf import Room
 from nearly.measures.base import Measure
 from nearly.settings import Settings
 from nearly.tuning.method import Choice
@@ -44,6 +45,7 @@ class SparkCorpus:
     blocks: RDD[Block]
     signed: RDD[SignedBlock]
     repeats: RDD[Repeats]  # documents whose id or text came before
+    room: Room | None  # where states of partitions lie, if not in Spark
 
     @property
     def measure(self) -> Measure:

@@ -11,7 +11,7 @@ from nearly.documents.readable import Skips
 from nearly.engines.base import Cleaned, Found
 from nearly.engines.spark import outcome
 from nearly.engines.spark.corpus import SparkCorpus, SparkPairs
-from nearly.engines.spark.exchange import each, met
+from nearly.engines.spark.exchange import beside, each, met
 from nearly.engines.spark.loader import load
 from nearly.engines.spark.near_pair import near_pairs
 from nearly.engines.spark.partition import lookup, search
@@ -19,6 +19,7 @@ from nearly.engines.spark.partition.number import Numbers
 from nearly.engines.spark.partition.verification import Near
 from nearly.engines.spark.parts import SparkParts
 from nearly.engines.spark.sample import drawn_texts, everyone_of
+from nearly.engines.spark.session.session import room_beside
 from nearly.engines.spark.text import BlockTexts
 from nearly.measures.base import Measure
 from nearly.progress import Progress, Stopwatch
@@ -57,30 +58,36 @@ class SparkEngine:
     ) -> SparkCorpus:
         """Every partition signs its block; then equal ids meet, and equal texts."""
         self._begin("read and sign")
-        return load(
-            self._session,
-            source,
-            measure,
-            settings,
-            banding,
-            skipped,
-            keep=keep,
-            checkpoint=self._checkpoint,
-        )
+        room = room_beside(self._session)
+        with beside(room):
+            return load(
+                self._session,
+                source,
+                measure,
+                settings,
+                banding,
+                skipped,
+                keep=keep,
+                checkpoint=self._checkpoint,
+                room=room,
+            )
 
     def near_pairs(self, corpus: SparkCorpus, banding: Banding, *, hubs: int) -> SparkPairs:
         """Joined in groups, or met in buckets and verified; or known from a checkpoint."""
-        return near_pairs(corpus, banding, hubs, self._begin)
+        with beside(corpus.room):
+            return near_pairs(corpus, banding, hubs, self._begin)
 
     def found(self, corpus: SparkCorpus, near: SparkPairs, *, top: int) -> Found:
         """Pairs and clusters are made where their component is, and are lazy frames."""
         self._begin("cluster")
-        return outcome.found(self._session, corpus, near, self._checkpoint, top=top)
+        with beside(corpus.room):
+            return outcome.found(self._session, corpus, near, self._checkpoint, top=top)
 
     def cleaned(self, corpus: SparkCorpus, near: SparkPairs, keep: Keep) -> Cleaned:
         """Survivors are decided where their component is."""
         self._begin("cluster")
-        return outcome.cleaned(self._session, corpus, near, keep, self._checkpoint)
+        with beside(corpus.room):
+            return outcome.cleaned(self._session, corpus, near, keep, self._checkpoint)
 
     def audit(self, corpus: SparkCorpus, near: SparkPairs, documents: int) -> Audit:
         """Some texts are shown to every block, which looks for what is similar to them."""
@@ -131,7 +138,9 @@ class SparkEngine:
 
     def text_reader(self, corpus: SparkCorpus) -> TextReader:
         """Every block is asked for the texts that it has."""
-        return BlockTexts(met(corpus.blocks, corpus.repeats), corpus.nothing_skipped)
+        return BlockTexts(
+            met(corpus.blocks, corpus.repeats), corpus.nothing_skipped, room=corpus.room
+        )
 
     def in_parts(self, source: Any) -> SparkParts:
         """The documents of a source, for work that is no search for near pairs."""

@@ -15,13 +15,19 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
 from typing import Any, TypeVar
 
 from pyspark import RDD, StorageLevel
 
 from nearly.engines.spark.session.private import one_by_one
+from nearly.engines.spark.shelf import Element, Room, Shelf
 
-__all__ = ["deliver", "each", "kept", "met", "send", "whole"]
+__all__ = ["beside", "deliver", "each", "kept", "met", "send", "whole"]
+
+_beside: ContextVar[str | None] = ContextVar("beside", default=None)
 
 State = TypeVar("State")
 Made = TypeVar("Made")
@@ -61,6 +67,9 @@ def send(
 
 def deliver(messages: RDD[tuple[int, Message]], partitions: int) -> RDD[list[Message]]:
     """What came for each partition; the order of messages is chance."""
+    folder = _beside.get()
+    if folder is not None:
+        messages = messages.mapPartitions(partial(_messages_put_aside, folder))
     there = messages.partitionBy(partitions, _itself)
 
     def of_partition(elements: Iterable[tuple[int, Message]]) -> Iterator[list[Message]]:
@@ -104,7 +113,36 @@ def _flat(element: Any, count: int) -> tuple[Any, ...]:
 
 def kept(states: RDD[State]) -> RDD[State]:
     """Computed once, as far as memory and disks of the executors hold."""
+    folder = _beside.get()
+    if folder is not None:
+        states = whole(
+            states.mapPartitions(partial(_states_put_aside, folder), preservesPartitioning=True)
+        )
     return states.persist(StorageLevel.MEMORY_AND_DISK)
+
+
+@contextmanager
+def beside(room: Room | None) -> Iterator[None]:
+    """What is kept or sent meanwhile lies in this room; or in Spark, if there is none."""
+    before = _beside.set(None if room is None else str(room.folder))
+    try:
+        yield
+    finally:
+        _beside.reset(before)
+
+
+def _states_put_aside(folder: str, states: Iterable[Any]) -> Iterator[Any]:
+    shelf = Shelf(folder)
+    for state in states:
+        yield Element(state, shelf)
+
+
+def _messages_put_aside(
+    folder: str, messages: Iterable[tuple[int, Any]]
+) -> Iterator[tuple[int, Any]]:
+    shelf = Shelf(folder)
+    for target, message in messages:
+        yield target, Element(message, shelf)
 
 
 def _itself(target: int) -> int:

@@ -25,6 +25,7 @@ from nearly.engines.spark.partition import copy, signed_block
 from nearly.engines.spark.partition.border import Border
 from nearly.engines.spark.partition.copy import Repeats
 from nearly.engines.spark.partition.signed_block import Plan
+from nearly.engines.spark.shelf import Room
 from nearly.measures.base import Measure
 from nearly.measures.shingle import SIGNATURE_VERSION
 from nearly.settings import Settings
@@ -49,6 +50,7 @@ def load(
     *,
     keep: Keep | None,
     checkpoint: str | None,
+    room: Room | None,
 ) -> SparkCorpus:
     """Read and sign a source. Signed blocks are kept in `checkpoint`, and taken from there."""
     if keep is None:  # nobody will ask for whole rows
@@ -111,6 +113,7 @@ def load(
         blocks=blocks,
         signed=signed,
         repeats=repeats,
+        room=room,
     )
 
 

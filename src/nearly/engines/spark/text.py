@@ -11,6 +11,7 @@ from nearly.documents.lookup import Placed
 from nearly.documents.place import Place
 from nearly.documents.readable import Skips
 from nearly.engines.spark.partition import lookup
+from nearly.engines.spark.shelf import Room
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -24,6 +25,7 @@ class BlockTexts:
 
     states: RDD[lookup.Known]
     skipped: Skips
+    room: Room | None = None  # where these states lie, if not in Spark
 
     def by_id(self, ids: Iterable[Any]) -> dict[Any, list[Placed]]:
         """See `TextReader`."""

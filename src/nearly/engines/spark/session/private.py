@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from pickle import PickleBuffer
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pyspark import RDD, SparkContext
+from pyspark import RDD, SparkContext, cloudpickle
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
 from pyspark.serializers import BatchedSerializer, CPickleSerializer, NoOpSerializer
@@ -19,6 +21,7 @@ __all__ = [
     "hush",
     "launch_gateway",
     "one_by_one",
+    "pickled",
     "spark_home",
 ]
 
@@ -28,6 +31,12 @@ State = TypeVar("State")
 def one_by_one(states: RDD[State]) -> RDD[State]:
     """The same elements, each serialised by itself."""
     return states._reserialize(BatchedSerializer(CPickleSerializer(), 1))
+
+
+def pickled(element: Any, is_in_band: Callable[[PickleBuffer], bool]) -> bytes:
+    """An element as Spark pickles it, but for the arrays that are put elsewhere."""
+    dumped: bytes = cloudpickle.dumps(element, protocol=5, buffer_callback=is_in_band)
+    return dumped
 
 
 def arrow_batches(frame: DataFrame) -> RDD[bytes]:

@@ -23,10 +23,11 @@ from nearly.engines.spark.session.failure import translated
 from nearly.engines.spark.session.java import check_java, is_running, start_java
 from nearly.engines.spark.session.master import check_reachable, is_here
 from nearly.engines.spark.session.private import active_context, spark_home
+from nearly.engines.spark.shelf import Room
 from nearly.errors import EngineError
 from nearly.limits import available_memory
 
-__all__ = ["open_session", "session_of", "translated"]
+__all__ = ["open_session", "room_beside", "session_of", "translated"]
 
 QUIET: Final = Path(__file__).with_name("quiet.properties")
 LOOPBACK: Final = "127.0.0.1"
@@ -49,6 +50,15 @@ def open_session(master: str | None, conf: Mapping[str, str]) -> SparkSession:
             return _joined(wanted)
         _start(wanted)
         return SparkSession.builder.getOrCreate()
+
+
+def room_beside(session: SparkSession) -> Room | None:
+    """Where arrays lie beside Spark, if all of it runs on this machine: with its own files."""
+    conf = session.sparkContext.getConf()
+    if not (conf.get("spark.master") or "").startswith("local"):
+        return None
+    folder = (conf.get("spark.local.dir") or "").partition(",")[0]
+    return Room(folder if os.path.isdir(folder) else None)
 
 
 def session_of(frame: Any) -> SparkSession:
