@@ -13,8 +13,8 @@ __all__ = [
     "available_memory",
     "database_threads",
     "give_back",
-    "give_back_at_once",
     "lean_arrow",
+    "lean_arrow_from_start",
     "own_threads_only",
     "spare_address_space",
     "spare_memory",
@@ -57,7 +57,7 @@ def _is_address_space_limited() -> bool:
     return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
-def give_back_at_once() -> None:
+def lean_arrow_from_start() -> None:
     """Have Arrow take its memory from the system's allocator, if Arrow is yet to come.
 
     Its own keeps up to half of what is made larger than it has to be in the end, as texts are when

@@ -11,7 +11,7 @@ import sys
 from typing import Final, NoReturn
 
 from nearly.cli import interrupt, stream
-from nearly.limits import give_back_at_once, own_threads_only, spare_address_space
+from nearly.limits import lean_arrow_from_start, own_threads_only, spare_address_space
 
 __all__ = ["main"]
 
@@ -25,7 +25,7 @@ def main() -> NoReturn:
     try:
         stream.reopen_closed()
         interrupt.on_signals()
-        give_back_at_once()
+        lean_arrow_from_start()
         own_threads_only()
         spare_address_space()
         from nearly.cli.program import run
