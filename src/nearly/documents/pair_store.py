@@ -24,6 +24,9 @@ __all__ = ["CandidateStore", "PairStore"]
 PIECE: Final = 2**19
 #: Sorting holds what is sorted, its order and the result.
 COPIES_TO_SORT: Final = 3
+#: Pairs of a part that is small, and as many of such parts as are put together: an array of a few
+#: pairs takes far more than these.
+SMALL, MANY = 2**12, 2**8
 
 
 class _Run(NamedTuple):
@@ -33,20 +36,32 @@ class _Run(NamedTuple):
     nearness: Nearness
 
 
+def _together(parts: list[_Run]) -> _Run:
+    return _Run(*map(np.concatenate, zip(*parts, strict=True)))
+
+
 class PairStore:
     """Pairs with their nearness, each added once."""
 
     def __init__(self, budget: Budget, folder: Path):
         self._folder = folder
         self._parts: list[_Run] = []
+        self._small: list[_Run] = []
         self._runs: list[_Run] = []
         self.held = 0
         budget.enter(self)
 
     def add(self, packed: Packed, nearness: Nearness) -> None:
         """Some more pairs."""
-        self._parts.append(_Run(packed, nearness))
+        self._append(_Run(packed, nearness))
+        if len(self._small) == MANY:
+            together, self._small = _together(self._small), []
+            self._append(together)
         self.held += COPIES_TO_SORT * (packed.nbytes + nearness.nbytes)
+
+    def _append(self, part: _Run) -> None:
+        parts = self._small if len(part.packed) < SMALL else self._parts
+        parts.append(part)
 
     def spill(self) -> None:
         """See `Spillable`."""
@@ -57,8 +72,8 @@ class PairStore:
         self._runs.append(_Run(*(column.shown() for column in columns)))
 
     def _sorted(self) -> _Run:
-        packed, nearness = map(np.concatenate, zip(_NOTHING, *self._parts, strict=True))
-        self._parts, self.held = [], 0
+        packed, nearness = _together([_NOTHING, *self._parts, *self._small])
+        self._parts, self._small, self.held = [], [], 0
         if (packed[1:] > packed[:-1]).all():
             return _Run(packed, nearness)
         return _Run(*_kernels.sort_pairs(packed, nearness))
@@ -69,7 +84,7 @@ class PairStore:
             run = self._sorted()
             first, second = split_pairs(run.packed)
             return Pairs(first=first, second=second, nearness=run.nearness)
-        if self._parts:
+        if self._parts or self._small:
             self.spill()
         kinds = (np.uint32, np.uint32, np.float64)
         firsts, seconds, near = (TemporaryColumn(self._folder, kind) for kind in kinds)
