@@ -128,6 +128,13 @@ def test_a_master_that_does_not_answer(table: Path) -> None:
     assert "local[*] needs no master" in said
 
 
+@needs_java
+@pytest.mark.parametrize("folder", ["/proc/nearly", *slow("/dev/null", "/proc/a,/proc/b")])
+def test_a_folder_that_spark_cannot_write_to(table: Path, folder: str) -> None:
+    said = failed("find", table, "--engine", "spark", "--spark-conf", f"spark.local.dir={folder}")
+    assert f"Spark cannot write to {folder!r}" in said
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("master", ["spark://host", "spark://", "spark://host:port", "spark://:7"])
 def test_a_master_without_an_address(table: Path, master: str) -> None:
@@ -380,6 +387,16 @@ Caused by: org.apache.spark.api.python.PythonException: Traceback (most recent c
             WORKER.format("MemoryError"),
             errors.EngineError,
             "ran out of memory.*spark.executor.memory",
+        ),
+        (
+            "reading the port number from daemon's stdout and terminated with code: 137.",
+            errors.EngineError,
+            "ran out of memory",
+        ),
+        (
+            WORKER.format("ImportError: libarrow.so: failed to map segment from shared object"),
+            errors.EngineError,
+            "ran out of memory",
         ),
         ("java.lang.OutOfMemoryError: Java heap space", errors.EngineError, "ran out of memory"),
         (

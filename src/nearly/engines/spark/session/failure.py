@@ -152,7 +152,8 @@ KNOWN: Final = (
         ),
     ),
     (
-        r"OutOfMemoryError|Java heap space|MemoryError|exit(?:ed with)? code:? 137|"
+        r"OutOfMemoryError|Java heap space|MemoryError|failed to map segment|Cannot allocate memory|"
+        r"can't start new thread|(?:exit(?:ed with)?|terminated with) code:? 137|"
         r"Container killed .* exceeding",
         _says("Spark ran out of memory. " + MEMORY),
     ),
