@@ -128,6 +128,14 @@ def test_a_master_that_does_not_answer(table: Path) -> None:
     assert "local[*] needs no master" in said
 
 
+def test_java_that_finds_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "Error occurred during initialization of VM\\nCould not reserve enough space"
+    home = fake_java(tmp_path, f'printf "{lines}\\n" >&2; exit 1')["JAVA_HOME"]
+    monkeypatch.setenv("JAVA_HOME", home)
+    with pytest.raises(errors.NoMemoryError, match=r"cannot start: Could not reserve enough spa"):
+        java.check_java()
+
+
 @needs_java
 @pytest.mark.parametrize("folder", ["/proc/nearly", *slow("/dev/null", "/proc/a,/proc/b")])
 def test_a_folder_that_spark_cannot_write_to(table: Path, folder: str) -> None:
@@ -385,20 +393,20 @@ Caused by: org.apache.spark.api.python.PythonException: Traceback (most recent c
         ),
         (
             WORKER.format("MemoryError"),
-            errors.EngineError,
+            errors.NoMemoryError,
             "ran out of memory.*spark.executor.memory",
         ),
         (
             "reading the port number from daemon's stdout and terminated with code: 137.",
-            errors.EngineError,
+            errors.NoMemoryError,
             "ran out of memory",
         ),
         (
             WORKER.format("ImportError: libarrow.so: failed to map segment from shared object"),
-            errors.EngineError,
+            errors.NoMemoryError,
             "ran out of memory",
         ),
-        ("java.lang.OutOfMemoryError: Java heap space", errors.EngineError, "ran out of memory"),
+        ("java.lang.OutOfMemoryError: Java heap space", errors.NoMemoryError, "ran out of memory"),
         (
             "java.io.IOException: No space left on device",
             errors.EngineError,

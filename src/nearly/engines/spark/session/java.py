@@ -22,7 +22,7 @@ from nearly.engines.spark.session.private import (
     has_gateway,
     hush,
 )
-from nearly.errors import EngineError
+from nearly.errors import EngineError, NoMemoryError
 
 __all__ = ["check_java", "end_java", "is_running", "start_java"]
 
@@ -35,6 +35,8 @@ NEEDED: Final = (
 PATIENCE: Final = 60
 #: Seconds between two looks whether it has answered.
 BREATH: Final = 0.02
+#: What Java says before its reason where it finds no room for itself.
+NOT_BEGUN: Final = "Error occurred during initialization of VM"
 #: What Java and Spark say at every start.
 USUAL: Final = (b"WARNING: Using incubator modules", b"Using Spark's default log4j profile")
 
@@ -53,6 +55,11 @@ def check_java() -> None:
             f"there is no Java: JAVA_HOME is not set, and no java is on the PATH. {NEEDED}."
         )
     said = _version_text(program, f"JAVA_HOME is {home!r}" if home else f"java is {program!r}")
+    if said.startswith(NOT_BEGUN):
+        raise NoMemoryError(
+            f"{program!r} cannot start: {_first_line(said.removeprefix(NOT_BEGUN))}. "
+            "Allow this process more memory."
+        )
     version = re.search(r'version "(?:1\.)?(\d+)[^"]*"', said)
     if version is None:
         raise EngineError(
@@ -89,6 +96,7 @@ def start_java(conf: SparkConf, folder: Path) -> Any:
         java = _Java(conf, folder, writing)
     except BaseException:
         os.close(reading)
+        remnant.remove_scratch(folder)
         raise
     finally:
         os.close(writing)
@@ -152,7 +160,7 @@ class _Java:
 
 def _reason(pipe: int) -> str:
     with open(pipe, "rb") as lines:
-        said = b"".join(line for line in lines if not line.startswith(USUAL))
+        said = b"".join(line for line in lines if not line.startswith((*USUAL, NOT_BEGUN.encode())))
     line = _first_line(said.decode(errors="replace"))
     line = re.sub(r'^Exception in thread "\w+" |^Error: ', "", line)
     return re.sub(r"^(?:[\w$]+\.)+[\w$]+: ", "", line) or "it said nothing"

@@ -108,13 +108,15 @@ def _start(wanted: Mapping[str, str]) -> None:
     check_java()
     elsewhere = _defaults_of_spark()
     master = wanted.get("spark.master") or elsewhere.get("spark.master") or "local[*]"
+    said = elsewhere | dict(wanted)
+    named = os.environ.get("SPARK_LOCAL_DIRS") or said.get("spark.local.dir")
+    if named and master.startswith("local"):
+        _check_room(named)
     conf = SparkConf(loadDefaults=False)
     folder = make_scratch()
-    for key, value in (_our_defaults(master, folder) | elsewhere | dict(wanted)).items():
+    for key, value in (_our_defaults(master, folder) | said).items():
         conf.set(key, value)
     conf.set(JAVA_OPTIONS, _quiet(conf.get(JAVA_OPTIONS, "") or ""))
-    if master.startswith("local"):
-        _check_room(os.environ.get("SPARK_LOCAL_DIRS") or conf.get("spark.local.dir") or "")
     variables = {"PYSPARK_PYTHON": _python(dict(conf.getAll()))}
     if is_here(master):
         variables["SPARK_LOCAL_IP"] = os.environ.get("SPARK_LOCAL_IP") or LOOPBACK
