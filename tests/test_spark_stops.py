@@ -13,6 +13,8 @@ import pytest
 from clusters import needs_java
 from patience import PATIENCE
 
+from nearly.remnant import scratch
+
 NEARLY = str(Path(sys.executable).with_name("nearly"))
 MARK = "NEARLY_TEST_OF_STOPS"
 
@@ -147,3 +149,23 @@ def test_a_killed_command_ends_java_and_the_next_run_cleans_up(
     assert again.returncode == 0, said
     assert list(command.temporary.iterdir()) == []
     assert [path.name for path in command.output.iterdir()] == ["pairs"]
+
+
+KILLED = """
+import os, signal
+from nearly.sources.formats.database import Database
+database = Database(None, None)
+print(database.folder, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_worker_put_aside_is_removed_by_a_later_run(tmp_path: Path) -> None:
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED], env=environment, capture_output=True, check=False
+    )
+    left = Path(os.fsdecode(done.stdout.strip()))
+    assert list(tmp_path.iterdir()) == [left]
+    with scratch(tmp_path) as folder:
+        assert list(tmp_path.iterdir()) == [folder]
