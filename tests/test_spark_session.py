@@ -2,8 +2,10 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 from clusters import needs_java
 from patience import PATIENCE
 from py4j.protocol import Py4JError
+from pyspark import SparkConf
 from pyspark.errors import PySparkException
 
 import nearly
@@ -21,6 +24,7 @@ from nearly import errors
 from nearly.cli.program import run
 from nearly.engines.spark.session import java, master
 from nearly.engines.spark.session.failure import translated
+from nearly.remnant import make_scratch
 
 NEARLY = str(Path(sys.executable).with_name("nearly"))
 TEXT = "the quick brown fox jumps over the lazy dog and then it sleeps in the sun for a while"
@@ -126,6 +130,27 @@ def test_a_master_that_does_not_answer(table: Path) -> None:
         in said
     )
     assert "local[*] needs no master" in said
+
+
+def test_a_signal_while_java_is_begun_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = []
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *command: Any, **more: Any) -> None:
+            begun.append(self)
+            super().__init__(*command, **more)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+
+    monkeypatch.setattr(java, "_started", [])
+    monkeypatch.setattr(java, "command_of_java", lambda *_: (["sleep", "100"], {}))
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        java.start_java(SparkConf(loadDefaults=False), make_scratch(tmp_path))
+    assert [process.poll() for process in begun] == [-signal.SIGTERM]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_java_that_finds_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -93,22 +94,26 @@ def start_java(conf: SparkConf, folder: Path) -> Any:
     """
     reading, writing = os.pipe()
     try:
-        java = _Java(conf, folder, writing)
-    except BaseException:
-        os.close(reading)
-        remnant.remove_scratch(folder)
-        raise
-    finally:
-        os.close(writing)
-    _started.append(java)
-    try:
+        try:
+            # In a thread, which no signal disturbs: a process that nobody knows of would not end.
+            with ThreadPoolExecutor(1) as starter:
+                java = starter.submit(_begun, conf, folder, writing).result()
+        finally:
+            os.close(writing)
         if not java.answers():
             raise EngineError(f"Spark could not be started: {_reason(reading)}")
     except BaseException:
-        end_java()
+        _end_started()
+        remnant.remove_scratch(folder)
         raise
     threading.Thread(target=_pass_on, args=(reading,), daemon=True).start()
     return gateway_to(java.answer)
+
+
+def _begun(conf: SparkConf, folder: Path, output: int) -> "_Java":
+    java = _Java(conf, folder, output)
+    _started.append(java)
+    return java
 
 
 class _Java:
@@ -190,5 +195,9 @@ def end_java() -> None:
     context = active_context()
     if _started and context is not None:
         hush(context)
+    _end_started()
+
+
+def _end_started() -> None:
     while _started:
         _started.pop().end()
