@@ -26,6 +26,7 @@ PUBLIC = [
     "Mentions",
     "MissingError",
     "NearlyError",
+    "NoMemoryError",
     "PassageSettings",
     "Passages",
     "Plan",

@@ -2,8 +2,10 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 from clusters import needs_java
 from patience import PATIENCE
 from py4j.protocol import Py4JError
+from pyspark import SparkConf
 from pyspark.errors import PySparkException
 
 import nearly
@@ -21,6 +24,7 @@ from nearly import errors
 from nearly.cli.program import run
 from nearly.engines.spark.session import java, master
 from nearly.engines.spark.session.failure import translated
+from nearly.remnant import make_scratch
 
 NEARLY = str(Path(sys.executable).with_name("nearly"))
 TEXT = "the quick brown fox jumps over the lazy dog and then it sleeps in the sun for a while"
@@ -126,6 +130,42 @@ def test_a_master_that_does_not_answer(table: Path) -> None:
         in said
     )
     assert "local[*] needs no master" in said
+
+
+def test_a_signal_while_java_is_begun_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = []
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *command: Any, **more: Any) -> None:
+            begun.append(self)
+            super().__init__(*command, **more)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+
+    monkeypatch.setattr(java, "_started", [])
+    monkeypatch.setattr(java, "command_of_java", lambda *_: (["sleep", "100"], {}))
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        java.start_java(SparkConf(loadDefaults=False), make_scratch(tmp_path))
+    assert [process.poll() for process in begun] == [-signal.SIGTERM]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_java_that_finds_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "Error occurred during initialization of VM\\nCould not reserve enough space"
+    home = fake_java(tmp_path, f'printf "{lines}\\n" >&2; exit 1')["JAVA_HOME"]
+    monkeypatch.setenv("JAVA_HOME", home)
+    with pytest.raises(errors.NoMemoryError, match=r"cannot start: Could not reserve enough spa"):
+        java.check_java()
+
+
+@needs_java
+@pytest.mark.parametrize("folder", ["/proc/nearly", *slow("/dev/null", "/proc/a,/proc/b")])
+def test_a_folder_that_spark_cannot_write_to(table: Path, folder: str) -> None:
+    said = failed("find", table, "--engine", "spark", "--spark-conf", f"spark.local.dir={folder}")
+    assert f"Spark cannot write to {folder!r}" in said
 
 
 @pytest.mark.slow
@@ -378,10 +418,20 @@ Caused by: org.apache.spark.api.python.PythonException: Traceback (most recent c
         ),
         (
             WORKER.format("MemoryError"),
-            errors.EngineError,
+            errors.NoMemoryError,
             "ran out of memory.*spark.executor.memory",
         ),
-        ("java.lang.OutOfMemoryError: Java heap space", errors.EngineError, "ran out of memory"),
+        (
+            "reading the port number from daemon's stdout and terminated with code: 137.",
+            errors.NoMemoryError,
+            "ran out of memory",
+        ),
+        (
+            WORKER.format("ImportError: libarrow.so: failed to map segment from shared object"),
+            errors.NoMemoryError,
+            "ran out of memory",
+        ),
+        ("java.lang.OutOfMemoryError: Java heap space", errors.NoMemoryError, "ran out of memory"),
         (
             "java.io.IOException: No space left on device",
             errors.EngineError,

@@ -1,6 +1,8 @@
 """Arrays that lie beside Spark: the same elements again, and no file that stays."""
 
+import errno
 import gc
+import os
 import pickle
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,6 +52,17 @@ def test_elements_come_back_whatever_their_size(room: Room) -> None:
         assert (found.name, found.packed, nothing) == (expected.name, expected.packed, None)
         assert np.array_equal(found.numbers, expected.numbers)
         assert np.array_equal(found.rows, expected.rows)
+
+
+def test_a_disk_that_is_full_is_told_as_pyspark_passes_it_on(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(pickle.PicklingError, match="No space left on device"):
+        pickle.dumps(Element(state(20_000), Shelf(str(room.folder))))
 
 
 def test_arrays_that_do_not_lie_in_one_piece_come_back(room: Room) -> None:

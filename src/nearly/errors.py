@@ -7,6 +7,7 @@
     │   └── UnreadableError  it is there, and cannot be read
     ├── SinkError            the output cannot be written
     └── EngineError          the engine cannot run, or broke down
+        └── NoMemoryError    it lacks memory
 
 Each message says what was given, what is needed, and what to do.
 """
@@ -15,6 +16,7 @@ __all__ = [
     "EngineError",
     "MissingError",
     "NearlyError",
+    "NoMemoryError",
     "SettingsError",
     "SinkError",
     "SourceError",
@@ -48,3 +50,7 @@ class SinkError(NearlyError):
 
 class EngineError(NearlyError):
     """The engine cannot run, or broke down."""
+
+
+class NoMemoryError(EngineError):
+    """The engine had too little memory."""

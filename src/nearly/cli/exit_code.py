@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from nearly.errors import NearlyError, UnreadableError
+from nearly.errors import NearlyError, NoMemoryError, UnreadableError
 
 __all__ = ["BROKEN_PIPE", "BUG", "CLEAN", "FOUND", "INCOMPLETE", "NO_MEMORY", "USAGE", "code_of"]
 
@@ -23,4 +23,9 @@ BROKEN_PIPE: Final = 128 + 13
 
 def code_of(error: NearlyError) -> int:
     """The exit code of an error that ends a command."""
-    return INCOMPLETE if isinstance(error, UnreadableError) else USAGE
+    match error:
+        case UnreadableError():
+            return INCOMPLETE
+        case NoMemoryError():
+            return NO_MEMORY
+    return USAGE

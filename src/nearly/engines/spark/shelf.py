@@ -74,7 +74,10 @@ class Element:
         note = pickled(self._element, is_small)
         if not arrays:
             return pickle.loads, (note,)
-        return _taken_up, (self._shelf.path, *self._shelf.put(arrays), note)
+        try:
+            return _taken_up, (self._shelf.path, *self._shelf.put(arrays), note)
+        except OSError as error:  # PySpark prints the trace of all that is no PicklingError
+            raise pickle.PicklingError(str(error)) from error
 
 
 def _taken_up(path: str, start: int, spans: list[tuple[int, int]], note: bytes) -> Any:

@@ -2,7 +2,6 @@
 
 import glob
 import os
-import shutil
 import tempfile
 import weakref
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import Any
 import duckdb
 
 from nearly.limits import available_memory, database_threads
+from nearly.remnant import make_scratch, remove_scratch
 
 __all__ = ["Database"]
 
@@ -87,6 +87,6 @@ class Database:
         """Where it puts what it writes down."""
         if self._given is not None:
             return self._given
-        folder = tempfile.mkdtemp(prefix="nearly-")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        return Path(folder)
+        folder = make_scratch()
+        weakref.finalize(self, remove_scratch, folder)
+        return folder

@@ -9,7 +9,14 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from nearly import errors
-from nearly.errors import EngineError, MissingError, NearlyError, SinkError, UnreadableError
+from nearly.errors import (
+    EngineError,
+    MissingError,
+    NearlyError,
+    NoMemoryError,
+    SinkError,
+    UnreadableError,
+)
 
 __all__ = ["translated"]
 
@@ -152,9 +159,10 @@ KNOWN: Final = (
         ),
     ),
     (
-        r"OutOfMemoryError|Java heap space|MemoryError|exit(?:ed with)? code:? 137|"
-        r"Container killed .* exceeding",
-        _says("Spark ran out of memory. " + MEMORY),
+        r"OutOfMemoryError|Java heap space|MemoryError|Out of Memory Error|bad_alloc|"
+        r"failed to map segment|Cannot allocate memory|can't start new thread|"
+        r"(?:exit(?:ed with)?|terminated with) code:? 137|Container killed .* exceeding",
+        _says("Spark ran out of memory. " + MEMORY, NoMemoryError),
     ),
     (
         r"Python worker exited unexpectedly",

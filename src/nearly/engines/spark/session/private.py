@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Callable
+from pathlib import Path
 from pickle import PickleBuffer
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pyspark import RDD, SparkContext, cloudpickle
+from pyspark import RDD, SparkConf, SparkContext, cloudpickle
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
-from pyspark.serializers import BatchedSerializer, CPickleSerializer, NoOpSerializer
+from pyspark.serializers import (
+    BatchedSerializer,
+    CPickleSerializer,
+    NoOpSerializer,
+    UTF8Deserializer,
+    read_int,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -17,9 +26,10 @@ if TYPE_CHECKING:
 __all__ = [
     "active_context",
     "arrow_batches",
+    "command_of_java",
+    "gateway_to",
     "has_gateway",
     "hush",
-    "launch_gateway",
     "one_by_one",
     "pickled",
     "spark_home",
@@ -53,6 +63,28 @@ def active_context() -> SparkContext | None:
 def has_gateway() -> bool:
     """Whether a Java machine was started for an earlier session of this process."""
     return SparkContext._gateway is not None
+
+
+def command_of_java(conf: SparkConf, answer: Path) -> tuple[list[str], dict[str, str]]:
+    """What starts Java, and the variables that let it write to `answer` how it is reached."""
+    command = [os.path.join(spark_home(), "bin", "spark-submit")]
+    for key, value in conf.getAll():
+        command += ["--conf", f"{key}={value}"]
+    command += shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+    return command, {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(answer)}
+
+
+def gateway_to(answer: Path) -> Any:
+    """The way to the Java that answered, as spark-submit tells PySpark of its own."""
+    with open(answer, "rb") as said:
+        port, secret = read_int(said), UTF8Deserializer().loads(said)
+    variables = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
+    os.environ.update(variables)
+    try:
+        return launch_gateway()
+    finally:
+        for name in variables:
+            del os.environ[name]
 
 
 def hush(context: SparkContext) -> None:

@@ -10,7 +10,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from nearly.engines.spark.session.private import active_context, spark_home
 from nearly.engines.spark.shelf import Room
 from nearly.errors import EngineError
 from nearly.limits import available_memory
+from nearly.remnant import make_scratch
 
 __all__ = ["open_session", "room_beside", "session_of", "translated"]
 
@@ -34,6 +35,8 @@ LOOPBACK: Final = "127.0.0.1"
 #: What they log is raised as well.
 LOGGERS: Final = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
+#: Bytes of a folder that leave room for the name of a socket, of the 107 that a system bears.
+LONGEST: Final = 64
 
 
 def open_session(master: str | None, conf: Mapping[str, str]) -> SparkSession:
@@ -105,8 +108,13 @@ def _start(wanted: Mapping[str, str]) -> None:
     check_java()
     elsewhere = _defaults_of_spark()
     master = wanted.get("spark.master") or elsewhere.get("spark.master") or "local[*]"
+    said = elsewhere | dict(wanted)
+    named = os.environ.get("SPARK_LOCAL_DIRS") or said.get("spark.local.dir")
+    if named and master.startswith("local"):
+        _check_room(named)
     conf = SparkConf(loadDefaults=False)
-    for key, value in (_our_defaults(master) | elsewhere | dict(wanted)).items():
+    folder = make_scratch()
+    for key, value in (_our_defaults(master, folder) | said).items():
         conf.set(key, value)
     conf.set(JAVA_OPTIONS, _quiet(conf.get(JAVA_OPTIONS, "") or ""))
     variables = {"PYSPARK_PYTHON": _python(dict(conf.getAll()))}
@@ -115,9 +123,22 @@ def _start(wanted: Mapping[str, str]) -> None:
     for name in LOGGERS:
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
     with _environment(variables):
-        gateway = start_java(conf)
+        gateway = start_java(conf, folder)
         with _keeping_signals():
             SparkContext(conf=conf, gateway=gateway)
+
+
+def _check_room(folders: str) -> None:
+    """Refuse to start where Spark can write to none of its folders: Java would just end."""
+    for folder in folders.split(","):
+        with suppress(OSError):
+            os.makedirs(folder, exist_ok=True)
+            if os.access(folder, os.W_OK | os.X_OK):
+                return
+    raise EngineError(
+        f"Spark cannot write to {folders!r}, where its own files would be. Name another folder, "
+        "as in --spark-conf spark.local.dir=/folder"
+    )
 
 
 def _python(conf: Mapping[str, str]) -> str:
@@ -126,8 +147,8 @@ def _python(conf: Mapping[str, str]) -> str:
     return said or sys.executable
 
 
-def _our_defaults(master: str) -> dict[str, str]:
-    """What a session is like unless somebody says otherwise."""
+def _our_defaults(master: str, folder: Path) -> dict[str, str]:
+    """What a session is like unless somebody says otherwise; its own files are in the folder."""
     defaults = {
         "spark.app.name": "nearly",
         "spark.master": master,
@@ -143,11 +164,20 @@ def _our_defaults(master: str) -> dict[str, str]:
         # All the work is done in the driver; three quarters are for Python and for the disk.
         gibibytes = max(1, available_memory() // 2**30 // 4)
         defaults["spark.driver.memory"] = f"{gibibytes}g"
+        # What Java leaves there when it is killed, the next run removes.
+        defaults["spark.local.dir"] = str(folder)
         # Java only passes bytes on: what it compiles with more effort comes too late.
-        defaults[JAVA_OPTIONS] = "-XX:TieredStopAtLevel=1"
+        defaults[JAVA_OPTIONS] = f"-XX:TieredStopAtLevel=1 {_temporary(folder)}"
         # Python workers run where this package is.
         defaults["spark.python.daemon.module"] = "nearly.engines.spark.session.daemon"
     return defaults
+
+
+def _temporary(folder: Path) -> str:
+    """The option of Java for its other temporary files, such as sockets, whose names are short."""
+    if len(os.fsencode(folder)) > LONGEST:
+        return ""
+    return shlex.quote(f"-Djava.io.tmpdir={folder}")
 
 
 def _defaults_of_spark() -> dict[str, str]:
