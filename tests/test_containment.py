@@ -271,7 +271,6 @@ def table() -> pa.Table:
 @pytest.mark.parametrize("method", ["lsh", "exact"])
 def test_spark_finds_the_same(method: str) -> None:
     how: dict[str, Any] = {"items": "items", "measure": "containment", "threshold": 0.6}
-    how["difference"] = True  # a column after those of the measure
     here = nearly.find(table(), method=method, **how)
     there = collected(nearly.find(frame_of(table(), 3), method=method, **how))
     assert here.pairs.num_rows > 40
