@@ -72,8 +72,10 @@ def lean_arrow() -> Iterator[None]:
     import pyarrow as pa
 
     before = pa.default_memory_pool()
-    if POOL not in os.environ:
-        pa.set_memory_pool(pa.system_memory_pool())
+    if POOL in os.environ or before.backend_name == "system":
+        yield  # chosen, or by another thread, which sets it back
+        return
+    pa.set_memory_pool(pa.system_memory_pool())
     try:
         yield
     finally:
