@@ -96,10 +96,10 @@ class LocalEngine:
             ),
             pair_count=len(pairs),
             cluster_count=clusters.count,
-            read_top=self._shower(corpus)(nearest),
+            read_top=self._showing(corpus)(nearest),
         )
 
-    def _shower(self, corpus: LocalCorpus) -> Callable[[Pairs], Callable[[], pa.Table]]:
+    def _showing(self, corpus: LocalCorpus) -> Callable[[Pairs], Callable[[], pa.Table]]:
         """What shows a few pairs with what people read of them."""
         return partial(
             table.read_shown,
@@ -177,7 +177,7 @@ class LocalEngine:
         sought = everyone[draw(len(everyone), documents, corpus.settings.seed)]
         below = near_misses(corpus, sought, top, threads=self.threads, progress=self.progress)
         above = table.best_pairs(crossing(near.pairs, corpus.old), top, least=True)
-        show = self._shower(corpus)
+        show = self._showing(corpus)
         return Around(
             above=show(above)(), below=show(below)(), searched=len(sought), documents=len(everyone)
         )

@@ -302,7 +302,7 @@ class JsonPart(Part):
             maximum_object_size=self._room_for(longest),
         )
         found = dict(zip(relation.columns, relation.types, strict=True))
-        if [*map(str, found), *map(str, found.values())] == ["json", "JSON"]:
+        if {name: str(kind) for name, kind in found.items()} == {"json": "JSON"}:
             raise UnreadableError(
                 f"{self.name} holds JSON that is no table. "
                 'Each line, or each element of one array, must be an object {"text": "…"}.'
