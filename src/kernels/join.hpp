@@ -52,9 +52,14 @@ class Prober {
     Prober(const JoinIndex &index, const JoinSets &sets)
         : index_(index), others_(index.sets()), sets_(sets), shared_(others_.size()), met_(others_.size() + 1) {}
 
+    // Sets are looked up from this rank on, one after the other: what one of them needs from all over memory is fetched
+    // while the one before it is looked up.
+    void start_at(std::uint32_t start) { locate(start); }
+
     void operator()(std::uint32_t rank, Joined &joined) {
-        find_partners(sets_.size_of(rank));
-        const std::span<std::uint32_t> met = meet(rank);
+        std::swap(here_, ahead_);
+        if (rank + 1 < sets_.size()) locate(rank + 1);
+        const std::span<std::uint32_t> met = meet();
         joined.met += met.size();
         stop_.check(sets_.size_of(rank) + 16 * met.size());
         const std::span<std::uint32_t> close = keep_close(others_, keep_sharing(met, rank), sets_, rank);
@@ -70,6 +75,19 @@ class Prober {
 
   private:
     static constexpr std::uint32_t MOST_COUNTED = 255;
+    static constexpr std::size_t SHORT = 32;                  // searched faster from its start than by halves
+    static constexpr std::size_t FETCHED = 64, IN_LINE = 16;  // ranks that are asked for, and in a line of the cache
+    // The sets that share a cell, up to some rank, and how many shingles fall on that cell.
+    struct Run {
+        const std::uint32_t *at, *end;
+        std::uint32_t last, count;
+    };
+    // What a set is looked up by.
+    struct LookUp {
+        std::vector<Run> runs;
+        std::uint32_t first = 0;  // the lowest rank of a partner
+        std::uint32_t least = 0;  // what partners share of the prefixes at least
+    };
     const JoinIndex &index_;
     const JoinSets &others_, &sets_;
     std::vector<std::uint8_t> shared_;  // how many shingles of the prefixes each set may share: small, to stay near
@@ -80,6 +98,7 @@ class Prober {
     // prefix allows, and what they share of the prefixes at least.
     std::uint32_t size_ = 0, first_ = 0, least_ = 0;
     std::vector<std::uint32_t> lasts_;
+    LookUp here_, ahead_;  // of the set that is looked up, and of the one after it
 
     std::uint64_t pair(std::uint64_t indexed, std::uint64_t probed) const {
         return index_.within() ? pack_pair(indexed, probed) : indexed << 32 | probed;
@@ -107,39 +126,47 @@ class Prober {
         size_ = size;
     }
 
-    static const std::uint32_t *first_from(std::uint32_t rank, std::span<const std::uint32_t> ranks) {
-        constexpr std::size_t SHORT = 32;  // searched faster from its start than by halves
-        const std::uint32_t *at = ranks.data(), *const end = at + ranks.size();
-        if (ranks.size() > SHORT) return std::lower_bound(at, end, rank);
-        while (at < end && *at < rank) ++at;
-        return at;
+    // Where to begin to look: the first rank that is no less than another, or one before it.
+    static const std::uint32_t *beginning(std::uint32_t rank, std::span<const std::uint32_t> ranks) {
+        if (ranks.size() <= SHORT || ranks.front() >= rank) return ranks.data();
+        return std::lower_bound(ranks.data(), ranks.data() + ranks.size(), rank);
+    }
+
+    // Finds the sets that share a cell with this one, and has them fetched.
+    void locate(std::uint32_t rank) {
+        find_partners(sets_.size_of(rank));
+        const std::span<const PrefixCell> prefix = sets_.prefix(rank);
+        const std::span<const PrefixCell> next = sets_.prefix(std::min<std::size_t>(rank + 1, sets_.size() - 1));
+        const std::uint32_t last_of_all = index_.within() ? rank : ~0u;  // a pair is found from its larger set
+        ahead_.runs.clear();
+        ahead_.first = first_, ahead_.least = least_;
+        for (std::size_t i = 0; i < prefix.size() && prefix[i].before < lasts_.size(); ++i) {
+            if (i < next.size()) __builtin_prefetch(index_.bounds(next[i].cell));
+            const std::uint32_t end = i + 1 < prefix.size() ? prefix[i + 1].before : sets_.prefix_length(rank);
+            const std::span<const std::uint32_t> ranks = index_[prefix[i].cell];
+            if (ranks.empty()) continue;
+            const std::uint32_t *const stop = ranks.data() + ranks.size(), *const at = beginning(first_, ranks);
+            for (const std::uint32_t *line = at; line < std::min(at + FETCHED, stop); line += IN_LINE) __builtin_prefetch(line);
+            ahead_.runs.push_back({at, stop, std::min(lasts_[prefix[i].before], last_of_all), end - prefix[i].before});
+        }
     }
 
     // Collects the sets that share a cell, and counts the shingles that they may share.
-    std::span<std::uint32_t> meet(std::uint32_t rank) {
-        const std::span<const PrefixCell> prefix = sets_.prefix(rank);
-        // Cells lie far apart in memory: ask for those of the next sets while this one is looked up.
-        const std::size_t last_set = sets_.size() - 1;
-        const std::span<const PrefixCell> next = sets_.prefix(std::min<std::size_t>(rank + 1, last_set));
-        const std::span<const PrefixCell> after = sets_.prefix(std::min<std::size_t>(rank + 2, last_set));
-        const std::uint32_t last_of_all = index_.within() ? rank : ~0u;  // a pair is found from its larger set
-        std::size_t met = 0;
-        for (std::size_t i = 0; i < prefix.size() && prefix[i].before < lasts_.size(); ++i) {
-            if (i < next.size()) __builtin_prefetch(index_[next[i].cell].data());
-            if (i < after.size()) __builtin_prefetch(index_.bounds(after[i].cell));
-            const std::uint32_t end = i + 1 < prefix.size() ? prefix[i + 1].before : sets_.prefix_length(rank);
-            const std::uint32_t count = end - prefix[i].before;
-            const std::uint32_t last = std::min(lasts_[prefix[i].before], last_of_all);
-            const std::span<const std::uint32_t> ranks = index_[prefix[i].cell];
-            const std::uint32_t *const stop = ranks.data() + ranks.size();
-            for (const std::uint32_t *at = first_from(first_, ranks); at < stop && *at < last; ++at) {
-                std::uint8_t &shared = shared_[*at];
-                met_[met] = *at;
-                met += shared == 0;
-                shared = static_cast<std::uint8_t>(std::min(MOST_COUNTED, shared + count));
+    std::span<std::uint32_t> meet() {
+        std::uint8_t *const shared = shared_.data();
+        std::uint32_t *const start = met_.data(), *met = start;
+        const std::uint32_t first = here_.first;
+        for (const Run run : here_.runs) {
+            const std::uint32_t *at = run.at;
+            while (at < run.end && *at < first) ++at;
+            for (; at < run.end && *at < run.last; ++at) {
+                const std::uint32_t other = *at, before = shared[other];
+                *met = other;
+                met += before == 0;
+                shared[other] = static_cast<std::uint8_t>(std::min(MOST_COUNTED, before + run.count));
             }
         }
-        return {met_.data(), met};
+        return {start, met};
     }
 
     // Keeps the sets that share enough of the prefixes: one shingle and as many as these are longer, or
@@ -150,7 +177,7 @@ class Prober {
         std::size_t kept = 0;
         for (const std::uint32_t other : met) {
             const std::uint32_t shared = std::exchange(shared_[other], 0);
-            if (shared < least_) continue;
+            if (shared < here_.least) continue;
             if (shared <= index_.extra() && !threshold.reached(shared, size, others_.size_of(other))) continue;
             __builtin_prefetch(others_.sketch(other).data());
             met[kept++] = other;
@@ -166,6 +193,7 @@ inline Joined join(const JoinIndex &index, const JoinSets &sets, std::size_t sta
                    std::size_t most) {
     Prober probe(index, sets);
     Joined joined;
+    if (start < stop) probe.start_at(static_cast<std::uint32_t>(start));
     for (joined.next = start; joined.next < stop && joined.pairs.size() < most; ++joined.next)
         probe(static_cast<std::uint32_t>(joined.next), joined);
     return joined;
