@@ -22,6 +22,8 @@ __all__ = [
 
 #: What the interpreter and its libraries take of an address space before any work.
 START_UP = 800 * 2**20
+#: A limit on memory beside which it hardly counts what allocators keep for later.
+AMPLE = 2**31
 #: Who gives Arrow its memory, unless a program says otherwise.
 POOL: Final = "ARROW_DEFAULT_MEMORY_POOL"
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of <malloc.h>
@@ -90,13 +92,15 @@ def own_threads_only() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def spare_memory() -> None:
+def spare_memory(limit: int) -> None:
     """Have allocators give back at once what is freed, so that a limit on memory can be kept.
 
-    It is slower, and lasts as long as the process.
+    It is slower, and lasts as long as the process. What they would keep hardly counts beside a
+    large limit.
     """
-    _be_frugal()
-    _tell_malloc({M_MMAP_THRESHOLD: 2**20, M_TRIM_THRESHOLD: 2**20})
+    if limit < AMPLE:
+        _be_frugal()
+        _tell_malloc({M_MMAP_THRESHOLD: 2**20, M_TRIM_THRESHOLD: 2**20})
 
 
 def give_back() -> None:

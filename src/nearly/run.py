@@ -118,7 +118,7 @@ def reopened(given: Any, running: Running, folder: Path | None = None) -> Source
 def _opened_here(given: Any, running: Running) -> tuple[Source, Path]:
     spare_address_space()
     if running.memory is not None:
-        spare_memory()
+        spare_memory(running.memory)
     _check_means(running)
     with _folder(running.temporary) as folder:
         source = _open(given, running, folder)

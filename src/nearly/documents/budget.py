@@ -18,11 +18,12 @@ class Spillable(Protocol):
         """Bytes in memory."""
 
     def spill(self) -> None:
-        """Move everything to disk, now and from now on."""
+        """Move some of it to disk, or everything."""
 
 
 class Budget:
-    """Bytes that a run's stores may hold together; the largest store spills first.
+    """Bytes that a run's stores may hold together; the largest store spills first, and goes on
+    until it holds nothing.
 
     `memory` is what the whole process may have: what the machine gives it, if nothing is said.
     """
@@ -30,6 +31,7 @@ class Budget:
     def __init__(self, memory: int | None = None):
         self.limit = int((available_memory() if memory is None else memory) * SHARE)
         self._stores: list[Spillable] = []
+        self._spilling: Spillable | None = None
 
     def enter(self, store: Spillable) -> None:
         """From now on this store counts."""
@@ -38,7 +40,8 @@ class Budget:
     def check(self) -> None:
         """Spill until what is held fits."""
         while sum(store.held for store in self._stores) > self.limit:
-            largest = max(self._stores, key=lambda store: store.held)
-            if largest.held == 0:
+            if self._spilling is None or self._spilling.held == 0:
+                self._spilling = max(self._stores, key=lambda store: store.held)
+            if self._spilling.held == 0:
                 return
-            largest.spill()
+            self._spilling.spill()

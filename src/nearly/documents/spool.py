@@ -111,21 +111,34 @@ class TemporaryColumn:
 LARGEST_WASTE = 8
 
 
+class _Chunk(NamedTuple):
+    """Texts that came together: where each begins, in bytes in memory or in a file."""
+
+    offsets: npt.NDArray[np.int64]
+    data: npt.NDArray[np.uint8] | _File
+
+
+#: How long texts are, and their bytes in pieces.
+_Found = tuple[npt.NDArray[np.int64], list[npt.NDArray[np.uint8]]]
+
+
 class TextStore:
     """The texts of all documents, or the bytes that are compared instead.
 
     They are copied out of batches whose memory holds much else: a document should cost its text and
-    not its reader's habits.
+    not its reader's habits. What came first is spilled first. Threads may take texts meanwhile: a
+    chunk is replaced as a whole.
     """
 
     def __init__(self, budget: Budget, folder: Path):
         self._folder = folder
-        self._chunks: list[npt.NDArray[np.uint8]] = []
-        self._offsets: list[npt.NDArray[np.int64]] = []  # in a chunk, or in the file
-        self._all_offsets: npt.NDArray[np.int64] | None = None  # the same as one, once asked for
+        self._chunks: list[_Chunk] = []
         self._starts = [0]
         self._type = pa.large_string()
         self._file: _File | None = None
+        self._spilled = 0  # chunks
+        #: Of chunks in the file, once texts of several are taken: how many, and all their offsets.
+        self._of_file = (0, np.empty(0, np.int64))
         self.held = 0
         budget.enter(self)
 
@@ -135,33 +148,27 @@ class TextStore:
     def append(self, texts: pa.LargeStringArray) -> None:
         """The next documents."""
         offsets, data = spans(texts)
-        self._type = texts.type
-        self._starts.append(len(self) + len(texts))
-        self._offsets.append(offsets - offsets[0])
-        self._all_offsets = None
         used = data[offsets[0] : offsets[-1]]
         is_all = LARGEST_WASTE * len(data) <= (LARGEST_WASTE + 1) * len(used)
-        self._chunks.append(used if is_all else used.copy())
-        self.held += self._chunks[-1].nbytes
-        if self._file is not None:
-            self._write_chunks(self._file)
+        self._chunks.append(_Chunk(offsets - offsets[0], used if is_all else used.copy()))
+        self._starts.append(len(self) + len(texts))
+        self._type = texts.type
+        self.held += used.nbytes
 
     def lengths(self) -> npt.NDArray[np.int64]:
         """Bytes of each text."""
-        parts = [np.diff(offsets) for offsets in self._offsets]
+        parts = [np.diff(chunk.offsets) for chunk in self._chunks]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def spill(self) -> None:
-        """See `Spillable`."""
-        self._file = _File(self._folder)
-        self._write_chunks(self._file)
-
-    def _write_chunks(self, file: _File) -> None:
-        first = len(self._offsets) - len(self._chunks)
-        for i, chunk in enumerate(self._chunks, first):
-            self._offsets[i] += file.append(chunk)
-        self._chunks.clear()
-        self.held = 0
+        """The first chunk that is in memory. See `Spillable`."""
+        if self._file is None:
+            self._file = _File(self._folder)
+        offsets, data = self._chunks[self._spilled]
+        if not isinstance(data, _File):
+            self._chunks[self._spilled] = _Chunk(offsets + self._file.append(data), self._file)
+            self.held -= data.nbytes
+        self._spilled += 1
 
     def chunks(self) -> Iterator[pa.LargeStringArray]:
         """The texts that are there now, in the pieces they came in."""
@@ -171,45 +178,45 @@ class TextStore:
     def take(self, documents: Documents) -> pa.LargeStringArray:
         """The texts of these documents, which are given in ascending order."""
         chunks = np.searchsorted(self._starts, documents, side="right") - 1
-        if self._file is not None and len(chunks) and chunks[0] < chunks[-1]:
-            lengths, pieces = self._of_many(self._file, documents, chunks)
+        cut = int(np.searchsorted(chunks, self._spilled))
+        if cut and chunks[0] < chunks[cut - 1]:
+            many, pieces = self._from_file(documents[:cut], chunks[:cut])
         else:
-            lengths, pieces = self._by_chunk(documents, chunks)
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(_joined(pieces))]
+            cut, many, pieces = 0, np.empty(0, np.int64), []
+        few, more = self._by_chunk(documents[cut:], chunks[cut:])
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate([many, few]))])
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(_joined([*pieces, *more]))]
         return pa.Array.from_buffers(self._type, len(documents), buffers)
 
-    def _by_chunk(
-        self, documents: Documents, chunks: Documents
-    ) -> tuple[npt.NDArray[np.int64], list[npt.NDArray[np.uint8]]]:
-        """The lengths of texts, and their bytes in pieces."""
+    def _by_chunk(self, documents: Documents, chunks: Documents) -> _Found:
         lengths, pieces = [np.empty(0, np.int64)], []
         cuts = (np.flatnonzero(np.diff(chunks)) + 1).tolist()
         for low, high in itertools.pairwise([0, *cuts, len(chunks)] if len(chunks) else []):
-            chunk = chunks[low]
-            rows = documents[low:high] - self._starts[chunk]
-            starts, ends = self._offsets[chunk][rows], self._offsets[chunk][rows + 1]
+            chunk = self._chunks[chunks[low]]
+            rows = documents[low:high] - self._starts[chunks[low]]
+            starts, ends = chunk.offsets[rows], chunk.offsets[rows + 1]
             lengths.append(ends - starts)
-            pieces.append(self._pieces(chunk, starts, ends))
+            pieces.append(_pieces(chunk.data, starts, ends))
         return np.concatenate(lengths), pieces
 
-    def _of_many(
-        self, file: _File, documents: Documents, chunks: Documents
-    ) -> tuple[npt.NDArray[np.int64], list[npt.NDArray[np.uint8]]]:
-        """The same of texts in a file, whatever the number of chunks: each has an offset more than
-        texts."""
-        if self._all_offsets is None:
-            self._all_offsets = np.concatenate(self._offsets)
-            ends = np.cumsum([len(offsets) for offsets in self._offsets])
-            self._offsets = np.split(self._all_offsets, ends[:-1])
-        places = documents + chunks
-        starts, ends = self._all_offsets[places], self._all_offsets[places + 1]
-        return ends - starts, [_file_pieces(file, starts, ends)]
+    def _from_file(self, documents: Documents, chunks: Documents) -> _Found:
+        """Whatever the number of chunks: each has an offset more than texts."""
+        offsets, places = self._offsets_in_file(), documents + chunks
+        starts, ends = offsets[places], offsets[places + 1]
+        return ends - starts, [_pieces(self._chunks[0].data, starts, ends)]
 
-    def _pieces(self, chunk: int, starts: Documents, ends: Documents) -> npt.NDArray[np.uint8]:
-        if self._file is None:
-            return _gathered(self._chunks[chunk], starts, ends)
-        return _file_pieces(self._file, starts, ends)
+    def _offsets_in_file(self) -> npt.NDArray[np.int64]:
+        """Those of all chunks in the file, one behind the other; chunks look into them then."""
+        spilled = self._spilled
+        count, offsets = self._of_file
+        if count < spilled:
+            chunks = self._chunks[:spilled]
+            offsets = np.concatenate([chunk.offsets for chunk in chunks])
+            ends = np.cumsum([len(chunk.offsets) for chunk in chunks])
+            own = zip(np.split(offsets, ends[:-1]), chunks, strict=True)
+            self._chunks[:spilled] = [_Chunk(part, chunk.data) for part, chunk in own]
+            self._of_file = spilled, offsets
+        return offsets
 
 
 class RowStore:
@@ -349,6 +356,14 @@ class ColumnStore:
             return column
         size = block.rows * self._kind.itemsize
         return np.frombuffer(block.file.read(block.start + i * size, size), self._kind)
+
+
+def _pieces(
+    data: npt.NDArray[np.uint8] | _File, starts: Documents, ends: Documents
+) -> npt.NDArray[np.uint8]:
+    if isinstance(data, _File):
+        return _file_pieces(data, starts, ends)
+    return _gathered(data, starts, ends)
 
 
 def _file_pieces(file: _File, starts: Documents, ends: Documents) -> npt.NDArray[np.uint8]:
