@@ -119,6 +119,11 @@ class TwoSided:
         self.new.drops_unreadable = given
 
     @property
+    def size(self) -> int:
+        """Bytes of the files of both sides."""
+        return int(self.old.size + self.new.size)
+
+    @property
     def holds_items(self) -> bool:
         """Whether documents are sets of items, and no texts."""
         return bool(self.new.holds_items)

@@ -18,7 +18,7 @@ from nearly.engines.local.loader import load
 from nearly.engines.local.near_pair import LocalPairs, near_pairs
 from nearly.engines.local.verification import compare
 from nearly.engines.local.workshop import Workshop
-from nearly.limits import lean_arrow
+from nearly.limits import arrow_to_read
 from nearly.measures.base import Measure
 from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Packed, Pairs
@@ -69,7 +69,7 @@ class LocalEngine:
         keep: Keep | None,
     ) -> LocalCorpus:
         """Documents as they come, signed while the next ones are read."""
-        with lean_arrow():
+        with arrow_to_read(source.size):
             return load(self.shop, source, measure, settings, banding, skipped, keep=keep)
 
     def near_pairs(self, corpus: LocalCorpus, banding: Banding, *, hubs: int) -> LocalPairs:
