@@ -8,6 +8,7 @@ import io
 import itertools
 import os
 import weakref
+from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -170,6 +171,8 @@ class TextStore:
 
     def take(self, documents: Documents) -> pa.LargeStringArray:
         """The texts of these documents, which are given in ascending order."""
+        if len(documents) == 1:
+            return self._one(int(documents[0]))
         chunks = np.searchsorted(self._starts, documents, side="right") - 1
         if self._file is not None and len(chunks) and chunks[0] < chunks[-1]:
             lengths, pieces = self._of_many(self._file, documents, chunks)
@@ -178,6 +181,16 @@ class TextStore:
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(_joined(pieces))]
         return pa.Array.from_buffers(self._type, len(documents), buffers)
+
+    def _one(self, document: int) -> pa.LargeStringArray:
+        """The same of one document: shown pairs ask for one after the other."""
+        chunk = bisect_right(self._starts, document) - 1
+        row = document - self._starts[chunk]
+        ends = self._offsets[chunk][row : row + 2]
+        data = self._pieces(chunk, ends[:1], ends[1:])
+        return pa.Array.from_buffers(
+            self._type, 1, [None, pa.py_buffer(ends - ends[0]), pa.py_buffer(data)]
+        )
 
     def _by_chunk(
         self, documents: Documents, chunks: Documents
