@@ -83,7 +83,7 @@ def arrow_to_read(size: int) -> Iterator[None]:
     import pyarrow as pa
 
     before = pa.default_memory_pool()
-    is_small, is_lean = size <= SMALL, before.backend_name == "system"
+    is_small, is_lean = 0 < size <= SMALL, before.backend_name == "system"
     if _lean_from_start.is_set() and is_small and is_lean:
         other = getattr(pa, f"{pa.supported_memory_backends()[0]}_memory_pool")()
     elif POOL not in os.environ and not is_small and not is_lean:

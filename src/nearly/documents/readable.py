@@ -57,7 +57,7 @@ class Readable(Protocol):
 
     @property
     def size(self) -> int:
-        """Bytes of the files it is read from; 0 where there are none."""
+        """Bytes of the files it is read from; 0 where it is not read from files."""
 
     # A source knows its own list of skipped records, of which an engine sees `Skips`.
     def documents(self, skipped: Any, also: str | None = None) -> Iterator[pa.RecordBatch]:

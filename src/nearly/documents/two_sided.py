@@ -120,8 +120,9 @@ class TwoSided:
 
     @property
     def size(self) -> int:
-        """Bytes of the files of both sides."""
-        return int(self.old.size + self.new.size)
+        """Bytes of the files of both sides; 0 where one of them is not read from files."""
+        sizes = int(self.old.size), int(self.new.size)
+        return sum(sizes) if all(sizes) else 0
 
     @property
     def holds_items(self) -> bool:

@@ -36,6 +36,9 @@ from nearly.tuning.banding import Banding
 
 __all__ = ["LocalEngine"]
 
+#: Bytes of files, perhaps compressed, that one thread has read and compared before others begin.
+TINY = 2**16
+
 
 class LocalEngine:
     """Runs a pipeline on this machine; a context manager that ends its threads."""
@@ -50,7 +53,11 @@ class LocalEngine:
     ):
         self.shop = Workshop(folder=folder, progress=progress, threads=threads, memory=memory)
         self.progress = self.shop.progress
-        self.threads = self.shop.threads
+
+    @property
+    def threads(self) -> int:
+        """How many work."""
+        return self.shop.threads
 
     def __enter__(self) -> Self:
         return self
@@ -69,6 +76,8 @@ class LocalEngine:
         keep: Keep | None,
     ) -> LocalCorpus:
         """Documents as they come, signed while the next ones are read."""
+        if 0 < source.size <= TINY:
+            self.shop.work_alone()
         with arrow_to_read(source.size):
             return load(self.shop, source, measure, settings, banding, skipped, keep=keep)
 
