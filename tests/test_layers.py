@@ -148,7 +148,7 @@ def test_a_small_run_imports_what_it_needs_only(tmp_path: Path, suffix: str) -> 
     )
     modules = set(loaded.stdout.split())
     assert "pyarrow" in modules
-    heavy = {"duckdb", "pandas", "polars", "pyarrow.compute", "numpy.ma", "logging"}
+    heavy = {"duckdb", "pandas", "polars", "pyarrow.compute", "numpy.ma", "logging", "hashlib"}
     assert not heavy & modules
 
 
