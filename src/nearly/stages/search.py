@@ -87,7 +87,7 @@ def map_blocks(
     progress: Progress,
 ) -> Iterator[Made]:
     """The function of each block of documents, in order, one a thread at a time."""
-    from concurrent.futures import ThreadPoolExecutor  # imports `logging`, and takes 5 ms
+    from concurrent.futures import ThreadPoolExecutor  # imports `logging`, which takes 5 ms
 
     ends = np.cumsum(corpus.lengths()[documents]) // BLOCK
     blocks = np.split(documents, np.flatnonzero(np.diff(ends)) + 1)

@@ -49,7 +49,7 @@ class Workshop:
         return self._hired(1)
 
     def _hired(self, threads: int) -> ThreadPoolExecutor:
-        from concurrent.futures import ThreadPoolExecutor  # imports `logging`, and takes 5 ms
+        from concurrent.futures import ThreadPoolExecutor  # imports `logging`, which takes 5 ms
 
         self._begun.append(ThreadPoolExecutor(threads))
         return self._begun[-1]
