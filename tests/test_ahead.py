@@ -1,9 +1,11 @@
 """Reading ahead, and weighing what decides the method while it is read."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import nearly
@@ -59,3 +61,25 @@ def test_the_answer_is_that_of_one_thread(method: str) -> None:
     assert one.pairs.num_rows > 0
     assert one.pairs.equals(two.pairs)
     assert one.statistics.method == two.statistics.method
+
+
+def test_a_thread_alone_begins_no_other(tmp_path: Path) -> None:
+    before = threading.active_count()
+    one, two = workshop(tmp_path, 1), workshop(tmp_path, 2)
+    for shop in (one, two):
+        assert list(shop.map(abs, [-1, 2])) == [1, 2]
+        assert shop.begin(abs, -3)() == 3
+        assert (threading.active_count() > before) == (shop is two)
+    two.close()
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("rows", [2, 30_000])
+def test_small_files_are_compared_by_one_thread(
+    tmp_path: Path, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pq.write_table(pa.table({"id": range(rows), "text": TEXTS[:rows]}), tmp_path / "a.parquet")
+    hired: list[int] = []
+    monkeypatch.setattr(Workshop, "work_alone", lambda shop: hired.append(shop.threads))
+    nearly.find(tmp_path / "a.parquet", unit="word", k=3, threshold=0.8, threads=2)
+    assert hired == ([2] if rows == 2 else [])

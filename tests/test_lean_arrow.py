@@ -1,15 +1,21 @@
 """Arrow's own allocator comes back when documents were read, however two readings overlap."""
 
+from threading import Event
+
 import pyarrow as pa
 import pytest
 
-from nearly.limits import POOL, lean_arrow
+from nearly import limits
+from nearly.limits import POOL, SMALL, arrow_to_read
+
+MUCH = SMALL + 1
 
 
 @pytest.fixture(autouse=True)
 def own_pool(monkeypatch: pytest.MonkeyPatch):
     """A pool that is not the system's, and that nobody chose."""
-    monkeypatch.delenv(POOL, raising=False)
+    monkeypatch.setenv(POOL, "")
+    monkeypatch.delenv(POOL)  # and what a test makes of it is undone
     before = pa.default_memory_pool()
     try:
         pa.set_memory_pool(pa.mimalloc_memory_pool())
@@ -20,13 +26,13 @@ def own_pool(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_it_comes_back():
-    with lean_arrow():
+    with arrow_to_read(MUCH):
         assert pa.default_memory_pool().backend_name == "system"
     assert pa.default_memory_pool().backend_name == "mimalloc"
 
 
 def test_it_comes_back_where_another_thread_reads_longer():
-    first, second = lean_arrow(), lean_arrow()
+    first, second = arrow_to_read(MUCH), arrow_to_read(MUCH)
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
@@ -36,5 +42,30 @@ def test_it_comes_back_where_another_thread_reads_longer():
 
 def test_a_choice_stays(monkeypatch):
     monkeypatch.setenv(POOL, "mimalloc")
-    with lean_arrow():
+    with arrow_to_read(MUCH):
         assert pa.default_memory_pool().backend_name == "mimalloc"
+
+
+def test_a_small_file_is_read_by_its_own():
+    with arrow_to_read(SMALL):
+        assert pa.default_memory_pool().backend_name == "mimalloc"
+
+
+def test_a_command_reads_a_small_file_by_its_own_too(monkeypatch):
+    monkeypatch.setattr(limits, "_lean_from_start", Event())
+    limits.lean_arrow_from_start()
+    pa.set_memory_pool(pa.system_memory_pool())  # as it is where Arrow comes later
+    with arrow_to_read(MUCH):
+        assert pa.default_memory_pool().backend_name == "system"
+    with arrow_to_read(SMALL):
+        assert pa.default_memory_pool().backend_name == "mimalloc"
+    assert pa.default_memory_pool().backend_name == "system"
+
+
+def test_a_command_stays_frugal_where_it_has_to_be(monkeypatch):
+    monkeypatch.setattr(limits, "_lean_from_start", Event())
+    monkeypatch.setattr(limits, "_tell_malloc", lambda _options: None)
+    limits.lean_arrow_from_start()
+    limits.spare_memory()
+    with arrow_to_read(SMALL):
+        assert pa.default_memory_pool().backend_name == "system"

@@ -5,15 +5,16 @@ import resource
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import Event
 from typing import Any, Final
 
 from nearly.control_group import memory_limits
 
 __all__ = [
+    "arrow_to_read",
     "available_memory",
     "database_threads",
     "give_back",
-    "lean_arrow",
     "lean_arrow_from_start",
     "own_threads_only",
     "spare_address_space",
@@ -24,8 +25,12 @@ __all__ = [
 START_UP = 800 * 2**20
 #: A limit on memory beside which it hardly counts what allocators keep for later.
 AMPLE = 2**31
+#: Bytes of files, perhaps compressed, of which texts that take half as much again are no harm.
+SMALL: Final = 2**24
 #: Who gives Arrow its memory, unless a program says otherwise.
 POOL: Final = "ARROW_DEFAULT_MEMORY_POOL"
+#: Set where the system's allocator was chosen for all that the process does.
+_lean_from_start: Final = Event()
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of <malloc.h>
 
 
@@ -65,19 +70,30 @@ def lean_arrow_from_start() -> None:
     Its own keeps up to half of what is made larger than it has to be in the end, as texts are when
     they are read, and pages that were freed.
     """
-    os.environ.setdefault(POOL, "system")
+    if POOL not in os.environ:
+        os.environ[POOL] = "system"
+        _lean_from_start.set()
 
 
 @contextmanager
-def lean_arrow() -> Iterator[None]:
-    """The same meanwhile, where Arrow is there; unless somebody chose an allocator."""
+def arrow_to_read(size: int) -> Iterator[None]:
+    """Have Arrow take its memory from whom it should, while so many bytes of files are read.
+
+    From the system's allocator; of small files from its own, which reads them in three fifths of
+    the time. Not where somebody chose an allocator.
+    """
     import pyarrow as pa
 
     before = pa.default_memory_pool()
-    if POOL in os.environ or before.backend_name == "system":
-        yield  # chosen, or by another thread, which sets it back
+    is_small, is_lean = 0 < size <= SMALL, before.backend_name == "system"
+    if _lean_from_start.is_set() and is_small and is_lean:
+        other = getattr(pa, f"{pa.supported_memory_backends()[0]}_memory_pool")()
+    elif POOL not in os.environ and not is_small and not is_lean:
+        other = pa.system_memory_pool()
+    else:  # or set by another thread, which sets it back
+        yield
         return
-    pa.set_memory_pool(pa.system_memory_pool())
+    pa.set_memory_pool(other)
     try:
         yield
     finally:
@@ -114,6 +130,7 @@ def give_back() -> None:
 
 def _be_frugal() -> None:
     os.environ.setdefault(POOL, "system")  # where Arrow is yet to come
+    _lean_from_start.clear()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's, which takes 32 MB for each
     if "pyarrow" in sys.modules:
         import pyarrow as pa

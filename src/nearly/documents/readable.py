@@ -55,6 +55,10 @@ class Readable(Protocol):
     schema: pa.Schema
     border: int | None  # rows before this one are old, if there is a border; known after reading
 
+    @property
+    def size(self) -> int:
+        """Bytes of the files it is read from; 0 where it is not read from files."""
+
     # A source knows its own list of skipped records, of which an engine sees `Skips`.
     def documents(self, skipped: Any, also: str | None = None) -> Iterator[pa.RecordBatch]:
         """Batches of row, id and text, and perhaps one column more."""

@@ -8,6 +8,7 @@ import io
 import itertools
 import os
 import weakref
+from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -177,6 +178,8 @@ class TextStore:
 
     def take(self, documents: Documents) -> pa.LargeStringArray:
         """The texts of these documents, which are given in ascending order."""
+        if len(documents) == 1:
+            return self._one(int(documents[0]))
         chunks = np.searchsorted(self._starts, documents, side="right") - 1
         cut = int(np.searchsorted(chunks, self._spilled))
         if cut and chunks[0] < chunks[cut - 1]:
@@ -187,6 +190,16 @@ class TextStore:
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate([many, few]))])
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(_joined([*pieces, *more]))]
         return pa.Array.from_buffers(self._type, len(documents), buffers)
+
+    def _one(self, document: int) -> pa.LargeStringArray:
+        """The same of one document: shown pairs ask for one after the other."""
+        number = bisect_right(self._starts, document) - 1
+        chunk, row = self._chunks[number], document - self._starts[number]
+        ends = chunk.offsets[row : row + 2]
+        data = _pieces(chunk.data, ends[:1], ends[1:])
+        return pa.Array.from_buffers(
+            self._type, 1, [None, pa.py_buffer(ends - ends[0]), pa.py_buffer(data)]
+        )
 
     def _by_chunk(self, documents: Documents, chunks: Documents) -> _Found:
         lengths, pieces = [np.empty(0, np.int64)], []

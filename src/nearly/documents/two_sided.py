@@ -119,6 +119,12 @@ class TwoSided:
         self.new.drops_unreadable = given
 
     @property
+    def size(self) -> int:
+        """Bytes of the files of both sides; 0 where one of them is not read from files."""
+        sizes = int(self.old.size), int(self.new.size)
+        return sum(sizes) if all(sizes) else 0
+
+    @property
     def holds_items(self) -> bool:
         """Whether documents are sets of items, and no texts."""
         return bool(self.new.holds_items)

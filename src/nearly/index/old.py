@@ -48,6 +48,7 @@ class Old:
 
     name = "the index"
     ids_are_unique = False
+    size = 0  # segments are mapped, not read into memory of Arrow
 
     def __init__(
         self, making: Making, lives: Sequence[Live], owners: _Owners, state: State

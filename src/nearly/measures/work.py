@@ -1,16 +1,20 @@
 """Threads that take parts of the work of a measure, and the room that it has."""
 
+from __future__ import annotations
+
 import itertools
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from nearly.frozen import dataclass
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 __all__ = ["ONE_THREAD", "Column", "HeldColumn", "Map", "Workers", "in_order"]
 

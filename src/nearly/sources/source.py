@@ -30,7 +30,7 @@ from nearly.sources.embedding import Embedding
 from nearly.sources.file_state import check_unchanged, states_of
 from nearly.sources.formats.text_file import TextFilesPart
 from nearly.sources.kept import Kept
-from nearly.sources.part import Cut, Part, bytes_of_file
+from nearly.sources.part import Cut, Part
 from nearly.sources.reader import Ledger, Members, Reading
 from nearly.sources.skipped import Skipped
 from nearly.sources.vector import Shape
@@ -252,7 +252,7 @@ class Source:
     @property
     def size(self) -> int:
         """Bytes of the files it is read from; 0 where there are none."""
-        return sum(map(bytes_of_file, self.files))
+        return sum(state.size for state in self._states.values() if state is not None)
 
     def _cut(self, part: Part, size: int, spool: Spool) -> list[Cut]:
         if self._is_ours(part):

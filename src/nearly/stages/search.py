@@ -5,11 +5,12 @@ memory does not grow with the corpus. Only representatives are searched: a copy
 is similar to what its representative is similar to.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from fractions import Fraction
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,9 @@ from nearly.documents.side import may_meet
 from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Pairs, join_pairs, split_pairs
 from nearly.progress import Progress
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 __all__ = ["BINS", "count_by_closeness", "map_blocks", "search_exactly"]
 
@@ -83,6 +87,8 @@ def map_blocks(
     progress: Progress,
 ) -> Iterator[Made]:
     """The function of each block of documents, in order, one a thread at a time."""
+    from concurrent.futures import ThreadPoolExecutor  # imports `logging`, which takes 5 ms
+
     ends = np.cumsum(corpus.lengths()[documents]) // BLOCK
     blocks = np.split(documents, np.flatnonzero(np.diff(ends)) + 1)
     ahead: deque[tuple[Future[Made], int]] = deque()

@@ -18,7 +18,7 @@ from nearly.engines.local.loader import load
 from nearly.engines.local.near_pair import LocalPairs, near_pairs
 from nearly.engines.local.verification import compare
 from nearly.engines.local.workshop import Workshop
-from nearly.limits import lean_arrow
+from nearly.limits import arrow_to_read
 from nearly.measures.base import Measure
 from nearly.measures.number import Documents
 from nearly.measures.pair import Nearness, Packed, Pairs
@@ -36,6 +36,9 @@ from nearly.tuning.banding import Banding
 
 __all__ = ["LocalEngine"]
 
+#: Bytes of files, perhaps compressed, that one thread has read and compared before others begin.
+TINY = 2**16
+
 
 class LocalEngine:
     """Runs a pipeline on this machine; a context manager that ends its threads."""
@@ -50,7 +53,11 @@ class LocalEngine:
     ):
         self.shop = Workshop(folder=folder, progress=progress, threads=threads, memory=memory)
         self.progress = self.shop.progress
-        self.threads = self.shop.threads
+
+    @property
+    def threads(self) -> int:
+        """How many work."""
+        return self.shop.threads
 
     def __enter__(self) -> Self:
         return self
@@ -69,7 +76,9 @@ class LocalEngine:
         keep: Keep | None,
     ) -> LocalCorpus:
         """Documents as they come, signed while the next ones are read."""
-        with lean_arrow():
+        if 0 < source.size <= TINY:
+            self.shop.work_alone()
+        with arrow_to_read(source.size):
             return load(self.shop, source, measure, settings, banding, skipped, keep=keep)
 
     def near_pairs(self, corpus: LocalCorpus, banding: Banding, *, hubs: int) -> LocalPairs:

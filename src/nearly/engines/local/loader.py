@@ -4,7 +4,6 @@ import itertools
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
 from functools import reduce
 from queue import SimpleQueue
 from typing import TypeVar
@@ -230,7 +229,7 @@ class _Head:
 
     def __init__(self, shop: Workshop, measure: Measure, *, weighs: bool):
         self._shop, self._measure, self._weighs = shop, measure, weighs
-        self._begun: deque[Future[Weighed]] = deque()
+        self._begun: deque[Callable[[], Weighed]] = deque()
 
     def read(self, coming: Iterator[pa.LargeStringArray], needed: int | None) -> tuple[int, bool]:
         """Read on until more than this many bytes are held: how many, and whether that was all."""
@@ -248,7 +247,7 @@ class _Head:
     def weighed(self) -> Iterator[Weighed]:
         """In the order they were read in."""
         while self._begun:
-            yield self._begun.popleft().result()
+            yield self._begun.popleft()()
 
 
 def _mean_extent(measure: Measure, chunks: Iterator[pa.LargeStringArray]) -> float:

@@ -1,14 +1,19 @@
 """What the steps of a run share: threads, memory, a folder to spill to, and who watches."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from nearly.documents.budget import Budget
 from nearly.measures.work import in_order
 from nearly.progress import Progress, Stopwatch
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 __all__ = ["Workshop"]
 
@@ -29,13 +34,30 @@ class Workshop:
         self.folder = folder
         self.budget = Budget(memory)
         self.is_limited = memory is not None
-        self._pool = ThreadPoolExecutor(self.threads)
-        self._reader = ThreadPoolExecutor(1)
+        self._begun: list[ThreadPoolExecutor] = []
+
+    def work_alone(self) -> None:
+        """Have one thread from now on: beginning others would take longer than the work."""
+        self.threads = 1
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return self._hired(self.threads)
+
+    @cached_property
+    def _reader(self) -> ThreadPoolExecutor:
+        return self._hired(1)
+
+    def _hired(self, threads: int) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor  # imports `logging`, which takes 5 ms
+
+        self._begun.append(ThreadPoolExecutor(threads))
+        return self._begun[-1]
 
     def close(self) -> None:
         """End the threads; what waits is not begun."""
-        for pool in (self._reader, self._pool):
-            pool.shutdown(wait=True, cancel_futures=True)
+        while self._begun:
+            self._begun.pop().shutdown(wait=True, cancel_futures=True)
 
     @property
     def room(self) -> int:
@@ -46,9 +68,11 @@ class Workshop:
         """The same where it holds so many bytes for as long as it works."""
         return max(self.budget.limit - held, LEAST_ROOM)
 
-    def begin(self, function: Callable[[Given], Made], item: Given) -> Future[Made]:
-        """Some thread does it, as soon as one is free."""
-        return self._pool.submit(function, item)
+    def begin(self, function: Callable[[Given], Made], item: Given) -> Callable[[], Made]:
+        """Some thread does it, as soon as one is free; gives what waits for it."""
+        if self.threads == 1:
+            return partial(function, item)
+        return self._pool.submit(function, item).result
 
     def ahead(self, items: Iterator[Given]) -> Iterator[Given]:
         """The same items, the next one made in a thread of its own while one is worked on.
@@ -68,6 +92,8 @@ class Workshop:
         self, function: Callable[[Given], Made], items: Iterable[Given], width: int | None = None
     ) -> Iterator[Made]:
         """In order, some items ahead: enough to keep all threads busy, not all in memory."""
+        if self.threads == 1:
+            return map(function, items)
         return in_order(self._pool, function, items, width or 2 * self.threads)
 
 

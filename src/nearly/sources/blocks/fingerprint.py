@@ -4,6 +4,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+
+from nearly import _kernels
 from nearly.sources.part import Part
 
 __all__ = ["stamp_of"]
@@ -11,17 +15,19 @@ __all__ = ["stamp_of"]
 
 def stamp_of(parts: Sequence[Part], temporary: Path) -> str:
     """Files by name, size and time of change; what this process alone has, by its rows."""
-    import hashlib
-
-    digest = hashlib.sha256()
+    told: list[bytes] = []
     for part in parts:
         ours = any(Path(file).is_relative_to(temporary) for file in part.files)
         if part.files and not ours:
-            digest.update("".join(map(_stamp_of_file, part.files)).encode())
+            told.append("".join(map(_stamp_of_file, part.files)).encode())
         else:
-            for batch in part.batches(None, _ignore):
-                digest.update(batch.serialize())
-    return digest.hexdigest()[:16]
+            told += (_digest(batch.serialize()) for batch in part.batches(None, _ignore))
+    return _digest(b"".join(told))[:8].hex()
+
+
+def _digest(data: bytes | pa.Buffer) -> bytes:
+    """By our own hash: `hashlib` loads OpenSSL, which takes a twentieth of a small command."""
+    return _kernels.contents(np.array([0, len(data)]), np.frombuffer(data, np.uint8)).tobytes()
 
 
 def _ignore(_record: str, _reason: str) -> None:
