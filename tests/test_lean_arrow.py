@@ -66,6 +66,16 @@ def test_a_command_stays_frugal_where_it_has_to_be(monkeypatch):
     monkeypatch.setattr(limits, "_lean_from_start", Event())
     monkeypatch.setattr(limits, "_tell_malloc", lambda _options: None)
     limits.lean_arrow_from_start()
-    limits.spare_memory()
+    limits.spare_memory(2**28)
     with arrow_to_read(SMALL):
         assert pa.default_memory_pool().backend_name == "system"
+
+
+def test_an_ample_limit_asks_for_no_frugality(monkeypatch):
+    told = []
+    monkeypatch.setattr(limits, "_tell_malloc", told.append)
+    monkeypatch.setattr(limits, "_be_frugal", lambda: told.append("frugal"))
+    limits.spare_memory(limits.AMPLE)
+    assert told == []
+    limits.spare_memory(limits.AMPLE - 1)
+    assert told[0] == "frugal"
