@@ -1,5 +1,5 @@
-// Hashes of many pieces of a text: of its words, or of windows of characters. What pieces begin with is put side by side,
-// so that wide registers can mix it; mostly no piece has more than eight bytes, or few have more than sixteen.
+// Hashes of many pieces of a text: of its words, or of windows of characters. What pieces begin with is put side by
+// side, so that wide registers can mix it; mostly no piece has more than eight bytes, or few have more than sixteen.
 #pragma once
 
 #include <algorithm>
