@@ -129,6 +129,26 @@ def test_words_are_found_wherever_blocks_of_bytes_end(texts, k):
         assert hashes[start:end].tolist() == sorted(set(expected))
 
 
+@given(
+    longest=st.sampled_from([1, 8, 9, 16, 17, 60]),
+    separators=st.sampled_from([" ", "\u3000", " \x85\u2028\u3000"]),
+    length=st.integers(1, 500) | st.integers(2_030, 2_060),
+    k=st.integers(1, 12),
+    seed=SEEDS,
+)
+def test_words_of_any_length_are_hashed_many_at_a_time(longest, separators, length, k, seed):
+    """Short ones and long ones, in texts that are looked at in several parts, and at their end."""
+    draw = random.Random(seed)
+    text = ""
+    while len(text) < length:
+        text += "".join(draw.choices("abcé日", k=draw.randint(1, longest)))
+        text += "".join(draw.choices(separators, k=draw.randint(1, 2)))
+    texts = [text, text[:length], "a" * length + " b"]
+    *_, offsets, hashes = _kernels.weigh_with_shingles(*arrow(texts), "word", k, seed)
+    for one, start, end in zip(texts, offsets, offsets[1:], strict=False):
+        assert hashes[start:end].tolist() == specification.shingle_hashes(one, "word", k, seed)
+
+
 def test_slices_of_an_array_are_signed_as_they_stand():
     texts = pa.array(["one", "two words", "three more words", "日本語"], pa.large_string())
     whole = _kernels.signatures(*spans(texts), "char", 3, 1, "one-permutation", 16)

@@ -8,12 +8,19 @@
 #include <new>
 #include <utility>
 
+#include "large.hpp"
+
 namespace nearly {
 
 // Of plain values. Large blocks are moved by page tables, not copied, as a vector would do.
 template <typename T> class Growing {
   public:
     explicit Growing(std::size_t expected = 1) { resize(std::max<std::size_t>(expected, 1)); }
+    // Of room for `most` values so many will be filled.
+    Growing(std::size_t most, std::size_t filled) : capacity_(most) {
+        if (most > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_alloc();
+        data = static_cast<T *>(allocate_large(most * sizeof(T), filled * sizeof(T)));
+    }
     Growing(Growing &&other) noexcept
         : data(std::exchange(other.data, nullptr)), size(std::exchange(other.size, 0)),
           capacity_(std::exchange(other.capacity_, 0)) {}

@@ -35,6 +35,16 @@ inline std::uint64_t mix(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
+// The same of several at a time. By force inline: only what is inlined is built for each kind of machine.
+inline constexpr std::size_t HASH_LANES = 8;
+typedef std::uint64_t HashLanes __attribute__((vector_size(HASH_LANES * sizeof(std::uint64_t))));
+
+[[gnu::always_inline]] inline void mix_lanes(HashLanes &x) {
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+    x ^= x >> 31;
+}
+
 inline std::uint64_t load_word(const std::uint8_t *bytes) {
     std::uint64_t word;
     std::memcpy(&word, bytes, 8);

@@ -19,10 +19,12 @@ struct HeldShingles {
     Growing<std::uint64_t> hashes;  // of each document, repeats included
 };
 
-// Memory for a hash a byte is asked for, and only as much of it touched as there are shingles.
+// Memory for a hash a byte is asked for, and only as much of it touched as there are shingles. Of words there is about
+// one for seven bytes.
 inline HeldShingles hold_shingles(const Texts &texts, Shingler &shingler) {
     Stop stop;
-    HeldShingles held{.offsets = {0}, .hashes = Growing<std::uint64_t>(bytes_of_short_texts(texts, shingler) + 1)};
+    const std::size_t bytes = bytes_of_short_texts(texts, shingler);
+    HeldShingles held{.offsets = {0}, .hashes = Growing<std::uint64_t>(bytes + 1, bytes / 7)};
     held.offsets.reserve(texts.size() + 1);
     const auto hold = [&held](std::span<const std::uint64_t> some) {
         held.hashes.make_room(some.size());

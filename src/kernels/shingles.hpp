@@ -10,6 +10,7 @@
 
 #include "hash_index.hpp"
 #include "hashing.hpp"
+#include "pieces.hpp"
 #include "stop.hpp"
 #include "texts.hpp"
 #include "words.hpp"
@@ -30,7 +31,7 @@ class Shingler {
     static constexpr std::size_t STRETCH = 1 << 16;  // bytes, or words: their hashes fit in a cache
 
     explicit Shingler(Shingling shingling, std::size_t stretch = STRETCH)
-        : shingling_(shingling), stretch_(stretch), start_(start_hash(shingling.seed, 0)) {
+        : shingling_(shingling), stretch_(stretch) {
         for (std::size_t i = 1; i < shingling.k; ++i) leading_ *= WORD_BASE;
     }
 
@@ -72,13 +73,10 @@ class Shingler {
 
   private:
     static constexpr std::size_t SLOW = 64;      // work for a hash, with what a signer does with it
-    static constexpr std::size_t TOGETHER = 64;  // windows of characters
-    static constexpr std::size_t LANES = 8;      // of these, mixed in one step
-    typedef std::uint64_t Lanes __attribute__((vector_size(LANES * sizeof(std::uint64_t))));
+    static constexpr std::size_t FEW_WORDS = 8;  // in a shingle
     Shingling shingling_;
     std::size_t stretch_;
     Stop stop_;
-    std::uint64_t start_;  // what hashes start from, but for the length
     std::uint64_t leading_ = 1;  // WORD_BASE to the power k - 1
     std::vector<std::uint64_t> hashes_, words_;  // they only grow; a part of each is in use
     std::vector<std::size_t> starts_;
@@ -124,9 +122,8 @@ class Shingler {
         if (hashes_.size() < count + 8) hashes_.resize(count + 8);
         std::size_t i = 0;
         if (k <= 8) {
-            const std::ptrdiff_t readable = limit - text.data() - 15;
-            const auto safe = std::min<std::ptrdiff_t>(count, readable > 0 ? readable : 0);
-            i = static_cast<std::size_t>(safe) / 8 * 8;
+            const std::ptrdiff_t readable = std::max<std::ptrdiff_t>(limit - text.data() - 8, 0);
+            i = std::min((count + 7) / 8, static_cast<std::size_t>(readable) / 8) * 8;
             short_windows(text.data(), i, k, start_hash(shingling_.seed, k), hashes_.data());
         }
         for (; i < count; ++i) hashes_[i] = hash_bytes(shingling_.seed, text.data() + i, k);
@@ -153,9 +150,9 @@ class Shingler {
         if (characters <= shingling_.k) return whole(text);
         starts_[characters] = text.size();
         const std::size_t count = characters - shingling_.k + 1;
-        if (hashes_.size() < count + LANES) hashes_.resize(count + LANES);
-        for (std::size_t i = 0; i < count; i += TOGETHER)
-            windows(text.data(), i, std::min(count, i + TOGETHER), limit);
+        if (hashes_.size() < count + HASH_LANES) hashes_.resize(count + HASH_LANES);
+        const PieceHasher pieces(shingling_.seed, text.data(), limit);
+        pieces.hash<1>(starts_.data(), starts_.data() + shingling_.k, count, hashes_.data());
         return {hashes_.data(), count};
     }
 
@@ -180,82 +177,6 @@ class Shingler {
         return characters;
     }
 
-    // Some windows of characters. First what they begin with is put side by side, so that wide registers can mix
-    // them together; mostly no window has more than eight bytes, or none has more than sixteen.
-    void windows(const std::uint8_t *text, std::size_t first, std::size_t end, const std::uint8_t *limit) {
-        const std::size_t *const starts = starts_.data() + first, k = shingling_.k, count = end - first;
-        if (limit - (text + starts[count - 1]) >= 16) {
-            std::uint64_t lengths[TOGETHER], words[2 * TOGETHER] = {};
-            std::ranges::fill(lengths, 8);  // those of no window, too
-            const std::uint64_t longest = measure(starts, starts + k, count, lengths);
-            for (std::size_t i = 0; i < count; ++i) words[i] = load_word(text + starts[i]);
-            if (longest <= 8) return mix_words(lengths, words, count, start_, hashes_.data() + first);
-            for (std::size_t i = 0; i < count; ++i) words[TOGETHER + i] = load_word(text + starts[i] + 8);
-            if (longest <= 16) return mix_pairs(lengths, words, count, start_, hashes_.data() + first);
-        }
-        for (std::size_t i = 0; i < count; ++i)
-            hashes_[first + i] = hash_window(text + starts[i], starts[i + k] - starts[i], limit);
-    }
-
-    // The longest of them.
-    NEARLY_CLONES static std::uint64_t measure(const std::size_t *starts, const std::size_t *ends, std::size_t count,
-                                               std::uint64_t *lengths) {
-        std::uint64_t longest = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            lengths[i] = ends[i] - starts[i];
-            longest = lengths[i] > longest ? lengths[i] : longest;
-        }
-        return longest;
-    }
-
-    // Windows of at most eight bytes; there is room for whole LANES of each.
-    NEARLY_CLONES static void mix_words(const std::uint64_t *lengths, const std::uint64_t *words, std::size_t count,
-                                        std::uint64_t start, std::uint64_t *hashes) {
-        for (std::size_t i = 0; i < count; i += LANES) {
-            Lanes length, word;
-            std::memcpy(&length, lengths + i, sizeof length);
-            std::memcpy(&word, words + i, sizeof word);
-            word = start ^ length * WORD_BASE ^ (word & ~Lanes{} >> (64 - 8 * length));
-            mix_lanes(word);
-            std::memcpy(hashes + i, &word, sizeof word);
-        }
-    }
-
-    // Windows of at most sixteen.
-    NEARLY_CLONES static void mix_pairs(const std::uint64_t *lengths, const std::uint64_t *words, std::size_t count,
-                                        std::uint64_t start, std::uint64_t *hashes) {
-        for (std::size_t i = 0; i < count; i += LANES) {
-            Lanes length, word, next;
-            std::memcpy(&length, lengths + i, sizeof length);
-            std::memcpy(&word, words + i, sizeof word);
-            std::memcpy(&next, words + TOGETHER + i, sizeof next);
-            const auto is_long = length > 8;
-            const Lanes one = is_long ? Lanes{} : 64 - 8 * length, two = is_long ? 128 - 8 * length : Lanes{};
-            word = start ^ length * WORD_BASE ^ (word & ~Lanes{} >> one);
-            mix_lanes(word);
-            next = word ^ (next & ~Lanes{} >> two);
-            mix_lanes(next);
-            word = is_long ? next : word;
-            std::memcpy(hashes + i, &word, sizeof word);
-        }
-    }
-
-    // By force: only what is inlined is built for each kind of machine.
-    [[gnu::always_inline]] static void mix_lanes(Lanes &x) {
-        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-        x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-        x ^= x >> 31;
-    }
-
-    // The same as `hash_bytes`; mostly a window is short and can be read as whole words.
-    std::uint64_t hash_window(const std::uint8_t *window, std::size_t length, const std::uint8_t *limit) const {
-        if (length > 16 || limit - window < 16) return hash_bytes(shingling_.seed, window, length);
-        const std::uint64_t start = start_ ^ (length * WORD_BASE);
-        const auto first = [](std::uint64_t word, std::size_t bytes) { return word & (~0ull >> (64 - 8 * bytes)); };
-        if (length <= 8) return mix(start ^ first(load_word(window), length));
-        return mix(mix(start ^ load_word(window)) ^ first(load_word(window + 8), length - 8));
-    }
-
     static std::size_t count_characters(std::span<const std::uint8_t> text) {
         std::size_t characters = 0;
         for (const std::uint8_t byte : text) characters += starts_character(byte);
@@ -264,7 +185,7 @@ class Shingler {
 
     static std::size_t count_words(std::span<const std::uint8_t> text, const std::uint8_t *limit) {
         std::size_t words = 0;
-        each_word(text, limit, [&words](const std::uint8_t *, const std::uint8_t *) { ++words; });
+        each_words(text, limit, [&words](std::span<const std::size_t> edges) { words += edges.size() / 2; });
         return words;
     }
 
@@ -296,19 +217,23 @@ class Shingler {
     }
 
     std::span<const std::uint64_t> words(std::span<const std::uint8_t> text, const std::uint8_t *limit) {
-        if (words_.size() < text.size() / 2 + 1) words_.resize(text.size() / 2 + 1);
-        std::uint64_t *next = words_.data();
-        each_word(text, limit, [&](const std::uint8_t *begin, const std::uint8_t *end) {
-            *next++ = hash_window(begin, static_cast<std::size_t>(end - begin), limit);
+        const std::size_t most = text.size() / 2 + 1 + HASH_LANES;
+        if (words_.size() < most) words_.resize(most);
+        const PieceHasher pieces(shingling_.seed, text.data(), limit);
+        std::size_t words = 0;
+        each_words(text, limit, [&](std::span<const std::size_t> edges) {
+            pieces.hash<2>(edges.data(), edges.data() + 1, edges.size() / 2, words_.data() + words);
+            words += edges.size() / 2;
         });
-        return roll(static_cast<std::size_t>(next - words_.data()));
+        return roll(words);
     }
 
     // Stretches overlap by the k - 1 words that the next shingles begin with.
     [[gnu::noinline]] void words_in_stretches(std::span<const std::uint8_t> text, const std::uint8_t *limit,
                                               auto &&receive) {
         const std::size_t kept = shingling_.k - 1, most = kept + stretch_;
-        if (words_.size() < most) words_.resize(most);
+        if (words_.size() < most + HASH_LANES) words_.resize(most + HASH_LANES);
+        const PieceHasher pieces(shingling_.seed, text.data(), limit);
         std::size_t held = 0;
         bool is_first = true;
         const auto give = [&] {
@@ -320,9 +245,14 @@ class Shingler {
             std::copy_n(words_.begin() + static_cast<std::ptrdiff_t>(held - again), again, words_.begin());
             held = again;
         };
-        each_word(text, limit, [&](const std::uint8_t *begin, const std::uint8_t *end) {
-            words_[held++] = hash_window(begin, static_cast<std::size_t>(end - begin), limit);
-            if (held == most) give();
+        each_words(text, limit, [&](std::span<const std::size_t> edges) {
+            while (!edges.empty()) {
+                const std::size_t taken = std::min(edges.size() / 2, most - held);
+                pieces.hash<2>(edges.data(), edges.data() + 1, taken, words_.data() + held);
+                edges = edges.subspan(2 * taken);
+                held += taken;
+                if (held == most) give();
+            }
         });
         give();
     }
@@ -332,16 +262,39 @@ class Shingler {
         if (words == 0) return {};
         const std::size_t k = std::min(shingling_.k, words);
         const std::uint64_t start = start_hash(shingling_.seed, k);
-        std::uint64_t rolled = 0;
-        for (std::size_t i = 0; i < k; ++i) rolled = rolled * WORD_BASE + words_[i];
         const std::size_t count = words - k + 1;
-        if (hashes_.size() < count) hashes_.resize(count);
-        hashes_[0] = mix(start ^ rolled);
-        for (std::size_t i = 1; i < count; ++i) {
-            rolled = (rolled - words_[i - 1] * leading_) * WORD_BASE + words_[i + k - 1];
-            hashes_[i] = mix(start ^ rolled);
-        }
+        if (hashes_.size() < count + HASH_LANES) hashes_.resize(count + HASH_LANES);
+        if (k <= FEW_WORDS)
+            combine(words_.data(), count, k, start, hashes_.data());
+        else
+            roll_along(words_.data(), count, k, start, hashes_.data());
         return {hashes_.data(), count};
+    }
+
+    // Where words are few, wide registers are faster than what depends on the shingle before.
+    NEARLY_CLONES static void combine(const std::uint64_t *words, std::size_t count, std::size_t k, std::uint64_t start,
+                                      std::uint64_t *hashes) {
+        for (std::size_t i = 0; i < count; i += HASH_LANES) {
+            HashLanes sum = {}, word;
+            for (std::size_t j = 0; j < k; ++j) {
+                std::memcpy(&word, words + i + j, sizeof word);
+                sum = sum * WORD_BASE + word;
+            }
+            sum ^= start;
+            mix_lanes(sum);
+            std::memcpy(hashes + i, &sum, sizeof sum);
+        }
+    }
+
+    void roll_along(const std::uint64_t *words, std::size_t count, std::size_t k, std::uint64_t start,
+                    std::uint64_t *hashes) const {
+        std::uint64_t rolled = 0;
+        for (std::size_t i = 0; i < k; ++i) rolled = rolled * WORD_BASE + words[i];
+        hashes[0] = mix(start ^ rolled);
+        for (std::size_t i = 1; i < count; ++i) {
+            rolled = (rolled - words[i - 1] * leading_) * WORD_BASE + words[i + k - 1];
+            hashes[i] = mix(start ^ rolled);
+        }
     }
 };
 

@@ -132,9 +132,11 @@ class OnePermutationSigner {
         place(hashes.size(), minima_.data());
     }
 
-    // No branch depends on the data, for none could be predicted.
+    // No branch depends on the data, for none could be predicted; what counts the shingles is a quarter of the work
+    // unless several are taken in one turn.
     void place(std::size_t count, std::uint32_t *minima) const {
         const std::uint32_t *const values = values_.data(), *const groups = groups_.data();
+#pragma GCC unroll 8
         for (std::size_t i = 0; i < count; ++i) {
             const std::uint32_t value = values[i], before = minima[groups[i]];
             minima[groups[i]] = value < before ? value : before;

@@ -97,37 +97,63 @@ inline ByteBits look_at_64_bytes(const std::uint8_t *bytes) {
 
 #endif
 
-// Calls `receive` with the beginning and the end of each word; `limit` is where readable memory ends.
-inline void each_word(std::span<const std::uint8_t> text, const std::uint8_t *limit, auto &&receive) {
-    const std::uint8_t *at = text.data(), *const end = at + text.size(), *begin = at;
-    bool is_inside = false;
-    unsigned reaching_over = 0;  // bytes of white space that began in the block before
-    for (; at < end; at += 64) {
-        const auto left = static_cast<std::size_t>(end - at);
-        std::uint8_t copy[64] = {};
-        if (limit - at < 64) std::memcpy(copy, at, left);
-        auto [spaces, leads] = look_at_64_bytes(limit - at < 64 ? copy : at);
-        spaces |= (1ull << reaching_over) - 1;
-        reaching_over = 0;
-        for (; leads != 0; leads &= leads - 1) {
-            const auto place = static_cast<unsigned>(std::countr_zero(leads));
-            if (place >= left) break;
-            const auto length = static_cast<unsigned>(space_length(at + place, end));
-            spaces |= ((1ull << length) - 1) << place;
-            reaching_over = place + length > 64 ? place + length - 64 : 0;
-        }
-        const std::uint64_t inside = left < 64 ? ~spaces & ((1ull << left) - 1) : ~spaces;
-        const std::uint64_t before = inside << 1 | is_inside;
-        std::uint64_t begins = inside & ~before, ends = ~inside & before;
-        for (; ends != 0; ends &= ends - 1, is_inside = false) {
-            if (!is_inside) begin = at + std::countr_zero(begins), begins &= begins - 1;
-            receive(begin, at + std::countr_zero(ends));
-        }
-        if (begins == 0) continue;
-        begin = at + std::countr_zero(begins);
-        is_inside = true;
+// What is carried from 64 bytes to the next.
+struct WordsBefore {
+    std::uint64_t is_inside = 0;  // 1 if a word goes on
+    unsigned reaching_over = 0;   // bytes of white space that began before
+};
+
+// Which of the 64 bytes at `at` are of words, a bit each.
+[[gnu::always_inline]] inline std::uint64_t inside_of_words(const std::uint8_t *at, const std::uint8_t *end,
+                                                           const std::uint8_t *limit, WordsBefore &before) {
+    const auto left = static_cast<std::size_t>(end - at);
+    std::uint8_t copy[64] = {};
+    if (limit - at < 64) std::memcpy(copy, at, left);
+    auto [spaces, leads] = look_at_64_bytes(limit - at < 64 ? copy : at);
+    spaces |= (1ull << before.reaching_over) - 1;
+    before.reaching_over = 0;
+    for (; leads != 0; leads &= leads - 1) {
+        const auto place = static_cast<unsigned>(std::countr_zero(leads));
+        if (place >= left) break;
+        const auto length = static_cast<unsigned>(space_length(at + place, end));
+        spaces |= ((1ull << length) - 1) << place;
+        before.reaching_over = place + length > 64 ? place + length - 64 : 0;
     }
-    if (is_inside) receive(begin, end);
+    return left < 64 ? ~spaces & ((1ull << left) - 1) : ~spaces;
+}
+
+// Lists where words begin and end in a part of a text, and gives how many places that are. They are written eight at a
+// time, for no branch could tell how many there are: behind them is room for seven.
+NEARLY_CLONES inline std::size_t list_edges(std::span<const std::uint8_t> text, std::size_t from, std::size_t to,
+                                            const std::uint8_t *limit, WordsBefore &before, std::size_t *edges) {
+    std::size_t listed = 0;
+    for (std::size_t at = from; at < to; at += 64) {
+        const std::uint64_t inside = inside_of_words(text.data() + at, text.data() + text.size(), limit, before);
+        std::uint64_t changes = inside ^ (inside << 1 | before.is_inside);
+        before.is_inside = inside >> 63;
+        const std::size_t next = listed + static_cast<std::size_t>(std::popcount(changes));
+        for (; listed < next; listed += 8)
+            for (std::size_t i = 0; i < 8; ++i, changes &= changes - 1)
+                edges[listed + i] = at + static_cast<std::size_t>(std::countr_zero(changes));
+        listed = next;
+    }
+    return listed;
+}
+
+// Calls `receive` with where some words begin and end, in turn, until all were given; `limit` is where readable memory
+// ends.
+inline void each_words(std::span<const std::uint8_t> text, const std::uint8_t *limit, auto &&receive) {
+    constexpr std::size_t PART = 1 << 11;
+    std::size_t edges[PART + 8], held = 0;  // a word that goes on has begun before
+    WordsBefore before;
+    for (std::size_t from = 0; from < text.size(); from += PART) {
+        const std::size_t to = std::min(from + PART, text.size());
+        held += list_edges(text, from, to, limit, before, edges + held);
+        if (to == text.size() && before.is_inside == 1) edges[held++] = to;
+        receive(std::span<const std::size_t>(edges, held / 2 * 2));
+        if (held % 2 == 1) edges[0] = edges[held - 1];
+        held %= 2;
+    }
 }
 
 }  // namespace nearly
