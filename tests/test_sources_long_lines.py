@@ -356,3 +356,31 @@ def test_a_long_list_in_an_array_is_read(tmp_path):
     rows = [row for batch in part.batches(None, pytest.fail) for row in batch.to_pylist()]
     assert [row["id"] for row in rows] == [1, 2, 3]
     assert [row["items"] for row in rows] == [[1], items, None]
+
+
+#: Numbers of each width, the narrower ones first; and what makes an end of a run of them.
+WIDTHS = [["1", "127"], ["128", "300"], ["70000"], ["3000000000"], ["null"]]
+BELOW_ZERO = [["-1", "-128"], ["-129"], ["-70000"], ["-3000000000"], ["null"]]
+UNSIGNED = [["1", "255"], ["65535"], ["65536"], ["18446744073709551615"]]
+PICKS = st.lists(st.lists(st.integers(0, 4), max_size=20), min_size=1, max_size=4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(widths=st.sampled_from([WIDTHS, BELOW_ZERO, UNSIGNED]), most=st.integers(1, 5), picks=PICKS)
+def test_whole_numbers_are_the_same_items_however_narrow_they_come(database, widths, most, picks):
+    chosen = [[widths[place % most % len(widths)] for place in each] for each in [[0], *picks]]
+    lists = [", ".join(number for width in each for number in width) for each in chosen]
+    path = database.folder / "numbers.jsonl"
+    path.write_text("".join(f'{{"items": [{each}]}}\n' for each in lists))
+
+    def contents(*, shown: bool) -> list:
+        source = open_source(str(path), items="items", temporary=database.folder)
+        read = source.shown(Skipped()) if shown else source.documents(Skipped())
+        return [row for batch in read for row in batch.to_pylist()]
+
+    whole = [contents(shown=shown) for shown in (False, True)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duck, "ABRIDGED_FROM", 30)
+        patch.setattr(cut_record, "PIECE", 5)
+        patch.setattr(duck, "CUT_BYTES", 40)
+        assert [contents(shown=shown) for shown in (False, True)] == whole

@@ -153,12 +153,13 @@ class CutRecords:
                 else:
                     depths = self._depths[place][row + start - first :][: batch.num_rows - start]
                     taken = len(depths)
-                    pending = pending or [joined(kind) for kind in batch.schema.types]
+                    kinds = batch.schema.types
+                    pending = pending or [joined(kind, narrow=True) for kind in kinds]
                     for value, column in zip(pending, batch.columns, strict=True):
                         value.add(column.slice(start, taken), depths - 1)
                     if row + start + taken == first + len(self._depths[place]):
                         values = [pending.pop(0).whole() for _ in batch.schema]
-                        yield pa.RecordBatch.from_arrays(values, schema=batch.schema)
+                        yield pa.RecordBatch.from_arrays(values, names=batch.schema.names)
                         place, pending = place + 1, None
                 start += taken
             row += batch.num_rows

@@ -47,7 +47,7 @@ LARGEST_OBJECT = 2**24
 #: Bytes of a line from which on its long strings are read apart.
 ABRIDGED_FROM = LARGEST_OBJECT
 #: Bytes of lines that are read together where they are pieces of long objects.
-CUT_BYTES = 2**20
+CUT_BYTES = 2**17
 
 #: What was found out by reading.
 _FOUND_OUT = (
