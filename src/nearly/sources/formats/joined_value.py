@@ -198,7 +198,9 @@ class _JoinedText(JoinedValue):
             self._text += b"," + text[_opened(text, depth) :].encode()
 
     def _whole(self) -> pa.Array:
-        return pa.array([bytes(self._text)], pa.large_binary()).cast(self._kind)
+        ends = np.array([0, len(self._text)])
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(self._text)]
+        return pa.Array.from_buffers(self._kind, 1, buffers)
 
 
 def _opened(text: str, depth: int) -> int:
