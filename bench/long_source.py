@@ -89,6 +89,38 @@ def records_jsonl(folder: Path, text: str) -> Path:
     return _written(folder / "records.jsonl", json.dumps({"text": "short", "more": more}) + "\n")
 
 
+def mixed_jsonl(folder: Path, text: str) -> Path:
+    """An object of very many names with numbers, strings, dates, lists and objects."""
+    values = [1, "a word", "2020-02-03", [1, 2], {"a": {"b": None}}]
+    words = text.split()[: len(text) // 35]
+    more = {f"{word}{place}": values[place % len(values)] for place, word in enumerate(words)}
+    return _written(folder / "mixed.jsonl", json.dumps({"text": "short", "more": more}) + "\n")
+
+
+def inner_jsonl(folder: Path, text: str) -> Path:
+    """A long object in which a name stands twice."""
+    words = text.split()
+    more = json.dumps(words[: len(words) * 8 // 11])
+    row = f'{{"text": "a", "more": {{"a": 1, "a": 2, "b": {more}}}}}\n'
+    return _written(folder / "inner.jsonl", row)
+
+
+def lists_jsonl(folder: Path, text: str) -> Path:
+    """A long list in fifty lists."""
+    words = text.split()
+    more = json.dumps(words[: len(words) * 8 // 11])
+    row = f'{{"text": "a", "more": {"[" * 50}{more}{"]" * 50}}}\n'
+    return _written(folder / "lists.jsonl", row)
+
+
+def columns_jsonl(folder: Path, text: str) -> Path:
+    """Nine thousand columns, each a list."""
+    words = text.split()
+    words = words[: len(words) * 8 // 11]
+    row = {f"n{place}": words[place::9_000] for place in range(min(9_000, len(words)))}
+    return _written(folder / "columns.jsonl", json.dumps({"text": "a", **row}) + "\n")
+
+
 def element_jsonl(folder: Path, text: str) -> Path:
     """A list with one long element."""
     words = text.split()
@@ -194,6 +226,10 @@ SOURCES: dict[str, Callable[[Path, str], Path]] = {
     "tokens jsonl": tokens_jsonl,
     "names jsonl": names_jsonl,
     "records jsonl": records_jsonl,
+    "mixed jsonl": mixed_jsonl,
+    "inner jsonl": inner_jsonl,
+    "lists jsonl": lists_jsonl,
+    "columns jsonl": columns_jsonl,
     "element jsonl": element_jsonl,
     "deeper jsonl": deeper_jsonl,
     "twice jsonl": twice_jsonl,

@@ -7,6 +7,9 @@ import errno
 import itertools
 import os
 import random
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -32,6 +35,7 @@ from nearly.index import addition, merge_policy, search
 from nearly.index.plain_question import ask_plainly
 from nearly.index.question import content_of
 from nearly.settings import TextSettings
+from nearly.sinks.mark import sweep
 
 SEED = 11
 #: A file system in memory, where waiting for the disk takes no time.
@@ -740,26 +744,71 @@ def test_merging_ends_with_few_segments(given: list[tuple[int, float]]) -> None:
     assert len(sizes) <= merge_policy.FAN * levels + total // (merge_policy.LARGEST // 4)
 
 
-def test_a_report_is_written_before_its_documents_are_in_the_index(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever is killed in between can run it again; the other way the report would be lost."""
+@pytest.fixture
+def reporting(tmp_path: Path) -> list[str]:
+    """A command that adds a document and writes a report."""
     nearly.Index.create(tmp_path / "seen", {"a": "some text"}).close()
     (tmp_path / "new.jsonl").write_text('{"id": "b", "text": "some text"}\n')
+    return ["add", *(str(tmp_path / name) for name in ("seen", "new.jsonl")), "-o"]
+
+
+def run_index(*given: str | Path) -> Any:
+    return CliRunner().invoke(
+        index_command, [*map(str, given)], standalone_mode=False, catch_exceptions=False
+    )
+
+
+def test_a_report_and_its_documents_come_together(
+    tmp_path: Path, reporting: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     output = tmp_path / "pairs.csv"
-    given = ["add", str(tmp_path / "seen"), str(tmp_path / "new.jsonl"), "-o", str(output)]
 
     def fail(*_: object) -> None:
         raise OSError(errno.EIO, "the disk failed")
 
     with monkeypatch.context() as patch:
         patch.setattr("nearly.index.store.Store.commit", fail)
-        with pytest.raises(SinkError, match="the report is written"):
-            CliRunner().invoke(index_command, given, standalone_mode=False, catch_exceptions=False)
-    report = output.read_text()
-    assert "b,a,1" in report
+        with pytest.raises(SinkError, match="the disk failed"):
+            run_index(*reporting, output)
+    assert not output.exists()
+    with monkeypatch.context() as patch:
+        patch.setattr("nearly.index.store.Store.merge", fail)  # after the commit
+        with pytest.raises(SinkError, match="the disk failed"):
+            run_index(*reporting, output)
+    assert "b,a,1" in output.read_text()
     with nearly.Index.open(tmp_path / "seen", read_only=True) as held:
-        assert "b" not in held
-    ran = CliRunner().invoke(index_command, [*given, "--force"], standalone_mode=False)
-    assert ran.return_value == exit_code.CLEAN
-    assert output.read_text() == report
+        assert "b" in held
+
+
+#: Is killed as its outputs are there: after the commit, or before.
+DYING = """
+import os, signal, sys
+from nearly.cli.index import index
+from nearly.index.adding import Adding
+
+def die(self, token, decide=Adding.decide):
+    if int(sys.argv[-1]):
+        decide(self, token)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+Adding.decide = die
+index(sys.argv[1:-1])
+"""
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_the_next_run_asks_the_index_what_became_of_a_killed_one(
+    tmp_path: Path, reporting: list[str], *, is_committed: bool
+) -> None:
+    (tmp_path / "out").mkdir()
+    output = tmp_path / "out" / "pairs.csv"
+    killed = [sys.executable, "-c", DYING, *reporting, str(output), str(int(is_committed))]
+    assert subprocess.run(killed, check=False).returncode == -signal.SIGKILL
+    moved = (tmp_path / "seen").rename(tmp_path / "moved")
+    sweep(tmp_path / "out")
+    assert output.exists(), "nobody can tell"
+    moved.rename(tmp_path / "seen")
+    sweep(tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["pairs.csv"] * is_committed
+    with nearly.Index.open(tmp_path / "seen", read_only=True) as held:
+        assert ("b" in held) == is_committed

@@ -146,16 +146,27 @@ def test_a_long_document_costs_at_most_three_times_its_size(tmp_path: Path, plac
     assert peak(asked, long, tmp_path / "pairs.parquet") - usual <= 3 * megabytes
 
 
+FIND = ["find"]
 #: An object that is long by many short values: what surrounds them, one of them, and the command.
 SHORT_VALUES = {
     "items": ("long.jsonl", '{"items": [', '"%s"', "]}", ["find", "--items", "items"]),
     "items in an array": ("long.json", '[{"items": [', '"%s"', "]}]", ["find", "--items", "items"]),
-    "names": ("names.jsonl", '{"text": "a", "more": {', '"%s": "of"', "}}", ["find"]),
-    "records": ("records.jsonl", '{"text": "a", "more": {', '"%s": {"of": 1}', "}}", ["find"]),
-    "an element": ("element.jsonl", '{"text": "a", "more": [1, [', '"%s"', "]]}", ["find"]),
-    "in an object": ("in.jsonl", '{"text": "a", "in": {"a": 1, "b": [', '"%s"', "]}}", ["find"]),
-    "twice": ("twice.jsonl", '{"text": "a", "text": "b", "more": [', '"%s"', "]}", ["find"]),
-    "beside a text": ("beside.jsonl", '{"text": "a", "more": [', '{"a": "%s"}', "]}", ["find"]),
+    "names": ("names.jsonl", '{"text": "a", "more": {', '"%s": "of"', "}}", FIND),
+    "records": ("records.jsonl", '{"text": "a", "more": {', '"%s": {"of": 1}', "}}", FIND),
+    "kinds": ("kinds.jsonl", '{"text": "a", "in": {', '"%s": [1, "a", {"b": 2.5}]', "}}", FIND),
+    "asked for": ("in.jsonl", '{"in": {', '"%s": "2020-02-03"', "}}", ["find", "--text", "in"]),
+    "twins": (
+        "twins.jsonl",
+        '{"text": "a", "in": {"a": 1, "a": 2, "b": [',
+        '"%s"',
+        "]}}",
+        ["find"],
+    ),
+    "deep": ("d.jsonl", f'{{"text": "a", "in": {"[" * 40}', '"%s"', f"{']' * 40}}}", FIND),
+    "an element": ("element.jsonl", '{"text": "a", "more": [1, [', '"%s"', "]]}", FIND),
+    "in an object": ("in.jsonl", '{"text": "a", "in": {"a": 1, "b": [', '"%s"', "]}}", FIND),
+    "twice": ("twice.jsonl", '{"text": "a", "text": "b", "more": [', '"%s"', "]}", FIND),
+    "beside a text": ("beside.jsonl", '{"text": "a", "more": [', '{"a": "%s"}', "]}", FIND),
 }
 
 

@@ -24,6 +24,7 @@ import nearly
 from nearly import textbook
 from nearly.cli.program import run
 from nearly.errors import MissingError, SettingsError, SourceError
+from nearly.measures import item_jaccard
 from nearly.measures.item_jaccard import ItemJaccard
 from nearly.settings import Settings
 from nearly.sources.item import contents_of, hashes_of
@@ -460,3 +461,14 @@ def test_spark_reads_a_long_table_that_the_driver_groups(tmp_path: Path) -> None
         nearly.dedup(purchases(tmp_path), engine="spark", by="customer", item="product")
     with pytest.raises(SettingsError, match=r"group it first, as in frame\.groupBy"):
         nearly.find(frame_of(sets_table(), 2), by="id", item="items")
+
+
+@given(lists=st.lists(st.lists(st.integers(0, 6), max_size=5), min_size=1, max_size=8))
+@settings(max_examples=200, deadline=None)
+def test_repeats_are_seen_wherever_they_stand(lists):
+    offsets = np.cumsum([0, *map(len, lists)])
+    hashes = np.array([each for one in lists for each in sorted(one)], np.uint64)
+    repeats = any(len(set(one)) < len(one) for one in lists)
+    for at_once in (1, 2, 3, 2**20):
+        with patch.object(item_jaccard, "AT_ONCE", at_once):
+            assert item_jaccard._has_repeats(offsets, hashes) == repeats

@@ -311,7 +311,6 @@ def test_objects_of_many_names_are_the_same(database, values, others, top):
         records[0] = values[0][0]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cut_record, "MOST_NAMES", 210)
-        patch.setattr(cut_record, "KEPT", 205)
         check_pieces(database, [*others, *records], longest=500, piece=500)
 
 
@@ -324,12 +323,22 @@ def check_pieces(database, records, longest=30, piece=5):
         path = database.folder / f"docs{ending}"
         path.write_text(data)
         with pytest.MonkeyPatch.context() as patch:
-            whole = outcome_of(path, database)
             patch.setattr(duck, "ABRIDGED_FROM", longest)
             patch.setattr(duck.JsonPart, "_has_long_objects", ending == ".json")
             patch.setattr(cut_record, "PIECE", piece)
             patch.setattr(duck, "CUT_BYTES", 8 * piece)
-            assert outcome_of(path, database) == whole
+            found, as_json = outcome_of(path, database)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(duck.JsonPart, "_type_of", with_json(as_json))
+            whole, _ = outcome_of(path, database)
+        # Of a table that is too wide, or where one is refused, nothing is left to compare.
+        assert found == whole or "names, and at most" in found
+
+
+def with_json(columns: set[str]):
+    """How columns are read, some of them as the JSON that they are."""
+    usual = duck.JsonPart._type_of
+    return lambda self, name, kind: "VARCHAR" if name in columns else usual(self, name, kind)
 
 
 @pytest.fixture(scope="module")
@@ -337,14 +346,15 @@ def database(tmp_path_factory):
     return Database(tmp_path_factory.mktemp("json"), 1)
 
 
-def outcome_of(path: Path, database: Database) -> str:
-    """Every row and every type, or that it is refused."""
+def outcome_of(path: Path, database: Database) -> tuple[str, set[str]]:
+    """Every row and every type, or that it is refused; and what is given as JSON."""
     try:
         part = duck.JsonPart(database, str(path), path.name, lines=path.suffix == ".jsonl")
         rows = [row for batch in part.batches(None, pytest.fail) for row in batch.to_pylist()]
-    except UnreadableError:
-        return "refused"
-    return repr((rows, str(part.schema)))
+    except UnreadableError as error:
+        return str(error) if "names, and at most" in str(error) else "refused", set()
+    as_json = set() if part._cut is None else {json.loads(name) for name in part._cut.as_json}
+    return repr((rows, str(part.schema))), as_json
 
 
 def test_a_long_list_in_an_array_is_read(tmp_path):
@@ -356,3 +366,78 @@ def test_a_long_list_in_an_array_is_read(tmp_path):
     rows = [row for batch in part.batches(None, pytest.fail) for row in batch.to_pylist()]
     assert [row["id"] for row in rows] == [1, 2, 3]
     assert [row["items"] for row in rows] == [[1], items, None]
+
+
+#: Numbers of each width, the narrower ones first; and what makes an end of a run of them.
+WIDTHS = [["1", "127"], ["128", "300"], ["70000"], ["3000000000"], ["null"]]
+BELOW_ZERO = [["-1", "-128"], ["-129"], ["-70000"], ["-3000000000"], ["null"]]
+UNSIGNED = [["1", "255"], ["65535"], ["65536"], ["18446744073709551615"]]
+PICKS = st.lists(st.lists(st.integers(0, 4), max_size=20), min_size=1, max_size=4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(widths=st.sampled_from([WIDTHS, BELOW_ZERO, UNSIGNED]), most=st.integers(1, 5), picks=PICKS)
+def test_whole_numbers_are_the_same_items_however_narrow_they_come(database, widths, most, picks):
+    chosen = [[widths[place % most % len(widths)] for place in each] for each in [[0], *picks]]
+    lists = [", ".join(number for width in each for number in width) for each in chosen]
+    path = database.folder / "numbers.jsonl"
+    path.write_text("".join(f'{{"items": [{each}]}}\n' for each in lists))
+
+    def contents(*, shown: bool) -> list:
+        source = open_source(str(path), items="items", temporary=database.folder)
+        read = source.shown(Skipped()) if shown else source.documents(Skipped())
+        return [row for batch in read for row in batch.to_pylist()]
+
+    whole = [contents(shown=shown) for shown in (False, True)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duck, "ABRIDGED_FROM", 30)
+        patch.setattr(cut_record, "PIECE", 5)
+        patch.setattr(duck, "CUT_BYTES", 40)
+        assert [contents(shown=shown) for shown in (False, True)] == whole
+
+
+MANY_KINDS = {f"n{place}": [place, "2020-01-02", {"a": [None]}][place % 3] for place in range(30)}
+
+
+@pytest.fixture
+def short_pieces(monkeypatch):
+    monkeypatch.setattr(duck, "ABRIDGED_FROM", 100)
+    monkeypatch.setattr(cut_record, "PIECE", 20)
+    monkeypatch.setattr(cut_record, "MOST_NAMES", 20)
+
+
+def json_part(tmp_path, *lines: str) -> duck.JsonPart:
+    path = tmp_path / "docs.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return duck.JsonPart(Database(tmp_path, 1), str(path), "docs.jsonl", lines=True)
+
+
+@pytest.mark.usefixtures("short_pieces")
+@pytest.mark.parametrize("around", ["%s", "[[%s]]", '{"a":{"b":%s}}'])
+def test_an_object_whose_type_pieces_do_not_tell_is_given_as_json(tmp_path, around):
+    written = [
+        around % json.dumps(MANY_KINDS),
+        around % ('{"b":1,"b":2,"c":[' + "1," * 90 + "1]}"),
+        around % '{"n0":7}',
+    ]
+    lines = [f'{{"id":{place},"in":{value}}}' for place, value in enumerate(written)]
+    part = json_part(tmp_path, *lines)
+    rows = [row for batch in part.batches(None, pytest.fail) for row in batch.to_pylist()]
+    assert [row["id"] for row in rows] == [0, 1, 2]
+    assert [row["in"] for row in rows] == [value.replace(" ", "") for value in written]
+
+
+@pytest.mark.usefixtures("short_pieces")
+def test_a_long_object_of_too_many_names_is_refused(tmp_path):
+    with pytest.raises(UnreadableError, match="an object has 30 names, and at most 20 are read"):
+        json_part(tmp_path, json.dumps(MANY_KINDS))
+
+
+@pytest.mark.usefixtures("short_pieces")
+def test_a_long_object_that_is_deeper_than_duckdb_goes_is_no_row(tmp_path):
+    def line(depth: int) -> str:
+        return f'{{"text":"a","in":{"[" * depth}{"1," * 90}1{"]" * depth}}}'
+
+    part = json_part(tmp_path, '{"text":"first","in":[]}', line(127))
+    rows = [row for batch in part.batches(["text"], pytest.fail) for row in batch.to_pylist()]
+    assert rows == [{"text": "first"}, {"text": None}]

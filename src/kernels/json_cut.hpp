@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "json_name.hpp"
@@ -17,16 +18,18 @@ namespace nearly {
 // How an object is cut.
 struct Cut {
     std::size_t piece;       // bytes of a line, about
-    std::size_t most_names;  // of an object, that lines are filled with
+    std::size_t most_names;  // of an object that is settled
     // Every line has all names of the objects that are cut, null where it says nothing of them.
     bool is_filled;
     // Of members of one name in the whole object the first one counts; not where lines are filled.
     bool first_counts;
+    // Hashes of names of the whole object: on lines, these members are null.
+    std::vector<std::uint64_t> left_out{};
 };
 
 class CutObject {
   public:
-    CutObject(std::span<const std::uint8_t> text, const Cut &cut) : text_(text), tokens_(text), cut_(cut) {}
+    CutObject(std::span<const std::uint8_t> text, Cut cut) : text_(text), tokens_(text), cut_(std::move(cut)) {}
 
     // Appends lines until there are `enough` bytes; whether there may be more. Throws if it is no object.
     bool next(std::string &lines, std::size_t enough) {
@@ -44,10 +47,12 @@ class CutObject {
 
     // Of each line, how many lists and objects go on from the line before.
     const std::vector<std::int32_t> &depths() const { return depths_; }
-    // Whether a name stands twice in an object that was cut, where it cannot be said which one counts.
+    // Names of members in which an object was cut that has very many names, or one twice. Of such objects it
+    // cannot be said what type they have, or which of two members counts, before all of them was seen.
+    const std::vector<std::string> &unsettled() const { return unsettled_; }
+    // How many names the whole object has, if it was cut; and whether it has one twice.
+    std::size_t names() const { return names_; }
     bool has_twins() const { return has_twins_; }
-    // Whether an object that was cut has more names than lines can be filled with.
-    bool is_wide() const { return is_wide_; }
 
   private:
     struct Span {
@@ -63,8 +68,8 @@ class CutObject {
         std::size_t first_name = 0;           // on this line
     };
 
-    // Lines of deeper places would be little else than what is opened again.
-    static constexpr std::size_t DEEPEST = 16;
+    // DuckDB goes no deeper.
+    static constexpr std::size_t DEEPEST = 127;
 
     std::span<const std::uint8_t> text_;
     JsonTokens tokens_;
@@ -74,7 +79,9 @@ class CutObject {
     std::vector<std::int32_t> depths_{0};
     std::string line_;
     std::size_t repeated_ = 0;  // bytes of it that others have too
-    bool after_comma_ = false, has_twins_ = false, is_wide_ = false;
+    std::vector<std::string> unsettled_;
+    std::size_t names_ = 0;
+    bool after_comma_ = false, has_twins_ = false;
     Stop stop_;
 
     JsonToken read(JsonTokens &tokens) {
@@ -84,13 +91,11 @@ class CutObject {
     }
 
     void take(const JsonToken &token, std::string &lines) {
-        const bool opens = token.kind == JsonToken::OPEN, closes = token.kind == JsonToken::CLOSE;
-        if (tokens_.depth() + closes - opens > DEEPEST) {
-            append({token.first, token.last});
-            if (token.kind == JsonToken::NAME) line_ += ':';
-        } else if (token.kind == JsonToken::COMMA) {
+        const bool opens = token.kind == JsonToken::OPEN;
+        if (tokens_.depth() > DEEPEST) throw std::invalid_argument("too deep");
+        if (token.kind == JsonToken::COMMA) {
             after_comma_ = true;
-        } else if (closes) {
+        } else if (token.kind == JsonToken::CLOSE) {
             close(token);
         } else {
             if (levels_.empty() && !(opens && text_[token.first] == '{')) throw std::invalid_argument("no object");
@@ -110,7 +115,7 @@ class CutObject {
         }
         append({token.first, token.last});
         if (is_name) name(token);
-        if (token.kind == JsonToken::OPEN && levels_.size() < DEEPEST) levels_.push_back({.opener = text_[token.first]});
+        if (token.kind == JsonToken::OPEN) levels_.push_back({.opener = text_[token.first]});
     }
 
     // Where nothing was cut so far it takes more: a small object is not cut, if the list around it can be.
@@ -129,19 +134,35 @@ class CutObject {
         open_names_[levels_.size() - 1] = {token.first, token.last};
         level.hashes.push_back(hash_of(token));
         if (cut_.is_filled && !level.is_cut && level.names.size() <= cut_.most_names) level.names.push_back({token.first, token.last});
+        if (levels_.size() > 1 || std::ranges::find(cut_.left_out, level.hashes.back()) == cut_.left_out.end()) return;
+        line_ += "null";
+        skip_value();
     }
 
     void close(const JsonToken &token) {
         Level &level = levels_.back();
         if (level.is_cut) {
             fill(level);
-            std::ranges::sort(level.hashes);
-            has_twins_ = has_twins_ || std::ranges::adjacent_find(level.hashes) != level.hashes.end();
+            look_at_names(level);
         }
         if (after_comma_) line_ += ',';
         after_comma_ = false;
         append({token.first, token.last});
         levels_.pop_back();
+    }
+
+    // Once an object that was cut is at its end.
+    void look_at_names(Level &level) {
+        std::ranges::sort(level.hashes);
+        const bool has_twins = std::ranges::adjacent_find(level.hashes) != level.hashes.end();
+        if (levels_.size() == 1) {
+            names_ = level.hashes.size();
+            has_twins_ = has_twins;
+        } else if (has_twins || level.hashes.size() > cut_.most_names) {
+            const Span open = open_names_[0];
+            std::string member(reinterpret_cast<const char *>(text_.data()) + open.first, open.last - open.first);
+            if (unsettled_.empty() || unsettled_.back() != member) unsettled_.push_back(std::move(member));
+        }
     }
 
     // In the whole object; deeper, it depends on the type which one counts.
@@ -205,9 +226,7 @@ class CutObject {
             const JsonToken token = read(ahead);
             if (token.kind == JsonToken::NAME && ahead.depth() == place + 1) names.push_back({token.first, token.last});
         }
-        if (names.size() <= cut_.most_names) return;
-        is_wide_ = true;
-        names.clear();
+        if (names.size() > cut_.most_names) names.clear();
     }
 
     // An end of line is as wrong in a string as a tab, and stands nowhere else.

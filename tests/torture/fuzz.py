@@ -83,7 +83,7 @@ def find_long(path: Path) -> None:
     """As objects of many megabytes are read: each column of each is in pieces."""
     with (
         mock.patch.multiple(duck, ABRIDGED_FROM=30, CUT_BYTES=4_000),
-        mock.patch.multiple(cut_record, PIECE=50, MOST_NAMES=210, KEPT=205),
+        mock.patch.multiple(cut_record, PIECE=50, MOST_NAMES=210),
         mock.patch.object(duck.JsonPart, "_has_long_objects", path.suffix == ".json"),
     ):
         nearly.find(path, threshold=0.5, threads=1)

@@ -28,13 +28,13 @@ class Beside:
     """What an index is given of a result: the documents that stay, if they are to be added."""
 
     def __init__(self, adding: Adding | None = None) -> None:
-        self._adding = adding
+        self.adding = adding
         self.added: Added | None = None
 
     def keep(self, result: Deduplicated) -> None:
-        """Write them; they are in the index when the command has written all else."""
-        if self._adding is not None:
-            self.added = self._adding.add(result.survivors, report=False)
+        """Write them; they are in the index together with the outputs of the command."""
+        if self.adding is not None:
+            self.added = self.adding.add(result.survivors, report=False)
 
 
 @contextmanager
@@ -43,9 +43,9 @@ def index_beside(
 ) -> Iterator[Beside]:
     """Put the index that `--against` names into the arguments, if it names one.
 
-    What it is given is in the index when the block ends well, and so after all that was opened in
-    the block: an index that knew documents of which no clean copy was written would make the next
-    run throw them away.
+    What it is given is in the index together with the outputs that it decides about, or when the
+    block ends well: an index that knew documents of which no clean copy was written would make the
+    next run throw them away.
     """
     place = arguments["against"]
     is_there = place is not None and _is_index(place)

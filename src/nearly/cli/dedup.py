@@ -179,7 +179,7 @@ def dedup(
     report.announce_terminal(source)
     with (
         index_beside(context, arguments, add=add) as beside,
-        Outputs(force=force) as outputs,
+        Outputs(force=force, decider=beside.adding) as outputs,
         engine.at_work(),
         watched(quiet=quiet) as progress,
     ):

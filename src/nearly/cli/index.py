@@ -339,13 +339,13 @@ def _add_and_write(
     force: bool,
     **reading: Any,
 ) -> Added:
-    """Add documents last: an index that has them already would make another report."""
+    """Documents and files: all of it, or nothing."""
     from nearly.cli.against import adding_last
     from nearly.sinks import Outputs
 
     with _opened(place) as held, adding_last(held, "the report") as adding:
         added = adding.add(shared.given_source(source), replace=replace, **reading)
-        with Outputs(force=force) as outputs:
+        with Outputs(force=force, decider=adding) as outputs:
             for table, path in ((added.seen, output), (added.skipped, skipped)):
                 if path is not None:
                     outputs.write(table, table.schema, path)

@@ -22,13 +22,17 @@ from nearly.index.search import FEW
 from nearly.index.store import Store
 from nearly.measures.work import ONE_THREAD
 from nearly.run import is_in_parts, reopened
+from nearly.sinks.decision import Ledger
 from nearly.sources import Skipped, Source
 
 __all__ = ["Adding", "explained", "running_of"]
 
 
 class Adding:
-    """What one block adds to an index: nothing of it is there before `finish`."""
+    """What one block adds to an index: nothing of it is there before `finish`.
+
+    It is a decider of outputs: they appear together with the documents.
+    """
 
     def __init__(self, store: Store | PostgresStore) -> None:
         self._store = store
@@ -51,10 +55,23 @@ class Adding:
             store.take(addition, read, opened)
         return _added(addition, skipped, read.id_kind, store.making)
 
-    def finish(self) -> None:
-        """Commit."""
+    @property
+    def ledger(self) -> Ledger | None:
+        """See `Decider`."""
+        return self._store.ledger
+
+    def decide(self, token: str) -> None:
+        """See `Decider`."""
         if self._addition is not None:
-            self._store.finish(self._addition)
+            self._addition.change.token = token
+        self.finish()
+
+    def finish(self) -> None:
+        """Commit, unless that was done."""
+        addition, self._addition = self._addition, None
+        if addition is not None:
+            with explained("the index"):
+                self._store.finish(addition)
 
     def discard(self) -> None:
         """Remove what was written."""

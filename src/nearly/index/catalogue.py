@@ -22,6 +22,7 @@ from urllib.parse import quote
 
 from nearly.errors import SinkError, UnreadableError
 from nearly.index.segment_file import FORMAT, Written
+from nearly.sinks.decision import Ledger, write_down
 
 __all__ = ["Catalogue", "Commit", "Pending", "State"]
 
@@ -89,6 +90,7 @@ class Commit:
     new_pending: list[Pending] = field(default_factory=list)
     old_pending: list[int] = field(default_factory=list)
     numbers: dict[str, Any] = field(default_factory=dict)  # what else of the state changes
+    token: str | None = None  # of a run whose outputs stay if this is committed
 
 
 class Catalogue:
@@ -110,6 +112,11 @@ class Catalogue:
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
+
+    @property
+    def ledger(self) -> Ledger:
+        """Where the tokens of runs are written down."""
+        return Ledger(path=os.path.abspath(self._path), inode=os.stat(self._path).st_ino)
 
     def create(self, facts: Mapping[str, Any]) -> None:
         """The tables of a new index, and what it is made with."""
@@ -199,6 +206,8 @@ class Catalogue:
             run("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
             run("INSERT INTO gone VALUES (?, ?, ?)", change.gone)
             run("INSERT INTO pending VALUES (?, ?, ?, ?, ?, ?, ?)", change.new_pending)
+            if change.token is not None:
+                write_down(self._connection, change.token)
             self._write_state(after)
         return after
 

@@ -282,8 +282,7 @@ class Index:
             except BaseException:
                 adding.discard()
                 raise
-            with explained("the index"):
-                adding.finish()
+            adding.finish()
 
     def remove(self, ids: Iterable[Id]) -> int:
         """Remove documents by their ids; gives how many there were."""

@@ -31,6 +31,7 @@ from nearly.index.segment import Segment, open_segment
 from nearly.index.segment_file import Written, write_file
 from nearly.index.view import SegmentView
 from nearly.measures.work import Workers, in_order
+from nearly.sinks.decision import Ledger
 from nearly.sources import Skipped
 
 __all__ = ["Store", "digests_of_ids", "open_store", "threads_of"]
@@ -203,6 +204,11 @@ class Store:
             self.discard(addition.change)
             raise
         self.finish(addition)
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """Where to ask whether a run was committed."""
+        return self.catalogue.ledger
 
     def finish(self, addition: Addition) -> None:
         """Commit what was taken."""

@@ -21,6 +21,8 @@ __all__ = ["ItemJaccard"]
 
 #: Bytes of an item's hash.
 WIDTH: Final = 8
+#: Hashes that are looked at together.
+AT_ONCE: Final = 2**20
 
 #: Strangers share a few items that everybody has.
 HASHING: Final = replace(MINHASH, pairs=background(0.05, 2e-4))
@@ -74,8 +76,12 @@ def lists_of(contents: pa.LargeBinaryArray) -> Sets:
 
 
 def _has_repeats(offsets: npt.NDArray[np.int64], hashes: npt.NDArray[np.uint64]) -> bool:
-    """Whether any list has a hash twice, one after the other."""
-    same = hashes[1:] == hashes[:-1]
-    borders = offsets[1:-1]
-    same[borders[(borders > 0) & (borders < len(hashes))] - 1] = False
-    return bool(same.any())
+    """Whether any list has a hash twice, one after the other; some are looked at together."""
+    for start in range(0, len(hashes) - 1, AT_ONCE):
+        some = hashes[start : start + AT_ONCE + 1]
+        same = some[1:] == some[:-1]
+        first, last = np.searchsorted(offsets, [start + 1, start + len(some)])
+        same[offsets[first:last] - start - 1] = False
+        if same.any():
+            return True
+    return False

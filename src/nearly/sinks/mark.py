@@ -8,7 +8,8 @@ all its other files there begin with `.nearly-TOKEN-`. The mark says how far the
     another's name    the run writes to several folders, and that mark is the one that decides
     renamed .done     all is published, and every file with the token is waste
 
-So one rename decides that all outputs are there.
+So one rename decides that all outputs are there. A list may name a ledger: if the token is written
+down there, all is published too, and if nobody can tell, nothing is done.
 """
 
 import json
@@ -23,6 +24,7 @@ from typing import Any, Final
 
 from nearly.frozen import dataclass
 from nearly.remnant import close, leads_to, try_lock, was_abandoned
+from nearly.sinks.decision import Ledger, was_decided
 
 __all__ = ["Marks", "Undo", "identity_of", "put_back", "sweep", "sync"]
 
@@ -66,7 +68,7 @@ class Marks:
     """The marks of one run, in each folder that it writes to."""
 
     def __init__(self) -> None:
-        self._token = os.urandom(8).hex()
+        self.token = os.urandom(8).hex()
         self._held: dict[Path, int] = {}
         self._files = 0
 
@@ -75,13 +77,16 @@ class Marks:
         if folder not in self._held:
             self._held[folder] = self._make(folder)
         self._files += 1
-        return f".nearly-{self._token}-{self._files}"
+        return f".nearly-{self.token}-{self._files}"
 
-    def list_undos(self, undos: list[Undo]) -> None:
-        """From now on, a killed run is undone."""
+    def list_undos(self, undos: list[Undo], ledger: Ledger | None) -> None:
+        """From now on, a killed run is undone, unless its token is in the ledger."""
         for folder, descriptor in list(self._held.items())[1:]:
             self._write(folder, descriptor, {"decided by": str(self._path(self._home))})
-        self._write(self._home, self._held[self._home], {"undo": [asdict(undo) for undo in undos]})
+        content: dict[str, Any] = {"undo": [asdict(undo) for undo in undos]}
+        if ledger is not None:
+            content["ledger"] = asdict(ledger)
+        self._write(self._home, self._held[self._home], content)
 
     def decide(self) -> None:
         """All outputs are there, and stay."""
@@ -104,7 +109,7 @@ class Marks:
         return next(iter(self._held))
 
     def _path(self, folder: Path) -> Path:
-        return folder / f".nearly-{self._token}.run"
+        return folder / f".nearly-{self.token}.run"
 
     def _make(self, folder: Path) -> int:
         path = self._path(folder)
@@ -142,7 +147,9 @@ def _undo_run(mark: Path) -> None:
                 _undo_run(home)
             if home.exists() or not home.parent.is_dir():
                 return
-        is_done = mark.suffix == ".done"
+        is_done = mark.suffix == ".done" or _is_decided(mark, content)
+        if is_done is None:
+            return
         undos = [] if is_done else [Undo(**undo) for undo in content.get("undo", ())]
         for undo in undos:
             put_back(undo)
@@ -151,6 +158,13 @@ def _undo_run(mark: Path) -> None:
         mark.unlink()
         for folder in {Path(undo.target).parent for undo in undos} - {mark.parent}:
             _undo_run(folder / mark.name)
+
+
+def _is_decided(mark: Path, content: dict[str, Any]) -> bool | None:
+    """Whether the run wrote its token down; None where that cannot be found out."""
+    if "ledger" not in content:
+        return False
+    return was_decided(Ledger(**content["ledger"]), _token_of(mark))
 
 
 @contextmanager

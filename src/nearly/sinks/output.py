@@ -15,6 +15,7 @@ import pyarrow as pa
 from nearly.errors import SinkError
 from nearly.mapping import let_go
 from nearly.remnant import forget, on_abandon
+from nearly.sinks.decision import Decider, was_decided
 from nearly.sinks.format import format_of
 from nearly.sinks.mark import Marks
 from nearly.sinks.part_folder import StagedParts, check_parts, has_scheme, write_elsewhere
@@ -62,12 +63,15 @@ def check_place_of_frame(place: Path | str, *, force: bool) -> None:
 class Outputs:
     """The files of one command: they appear together when the block ends well.
 
+    If there is a decider that can be asked afterwards, they appear together with what it commits.
     An exception, Ctrl-C included, leaves every target as it was; and so does the next run in the
     folder if this one is killed.
     """
 
-    def __init__(self, *, force: bool = False) -> None:
+    def __init__(self, *, force: bool = False, decider: Decider | None = None) -> None:
         self._force = force
+        self._decider = decider
+        self._ledger = None if decider is None else decider.ledger
         self._started: list[Staged | StagedParts] = []
         self._finished: list[Staged | StagedParts] = []
         self._marks = Marks()
@@ -172,16 +176,27 @@ class Outputs:
     def _commit(self) -> None:
         if not self._finished:
             return
-        alone = len(self._finished) == 1
+        alone = len(self._finished) == 1 and self._ledger is None
         try:
             if not alone or self._finished[0].target.exists():
                 with blaming(self._finished[0].path):
-                    self._marks.list_undos([staged.undo for staged in self._finished])
+                    undos = [staged.undo for staged in self._finished]
+                    self._marks.list_undos(undos, self._ledger)
             for staged in self._finished:
                 staged.publish(force=self._force)
+            if self._ledger is not None:
+                cast(Decider, self._decider).decide(self._marks.token)
             with blaming(self._finished[0].path):
                 self._marks.decide()
         except BaseException:
+            self._withdraw()
+            raise
+
+    def _withdraw(self) -> None:
+        """Take all back, unless something has failed after it was decided that all stays."""
+        is_decided = self._ledger is not None and was_decided(self._ledger, self._marks.token)
+        if is_decided is None:
+            self._is_undone = False
+        elif not is_decided:
             undone = [staged.withdraw() for staged in self._finished]
             self._is_undone = all(undone)
-            raise

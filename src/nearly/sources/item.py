@@ -11,7 +11,7 @@ from nearly import _kernels
 from nearly.arrays import spans
 from nearly.errors import SourceError
 
-__all__ = ["check_items", "contents_of", "is_list"]
+__all__ = ["are_whole", "check_items", "contents_of", "is_list"]
 
 WIDTH: Final = 8
 #: Items from which on a list is long.
@@ -24,6 +24,11 @@ def is_list(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
     )
+
+
+def are_whole(*kinds: pa.DataType) -> bool:
+    """Whether columns of these types hold lists of whole numbers."""
+    return all(is_list(kind) and pa.types.is_integer(kind.value_type) for kind in kinds)
 
 
 def check_items(kind: pa.DataType, column: str, name: str) -> None:
@@ -74,7 +79,7 @@ def hashes_of(values: pa.Array) -> Hashes:
     if pa.types.is_null(kind):
         return np.zeros(len(values), np.uint64)
     if _is_whole(kind):
-        return _kernels.hash_numbers(_words(values, kind))
+        return _hashes_of_numbers(values, kind)
     if pa.types.is_floating(kind):
         return _kernels.hash_numbers(_float_words(values))
     # Strings and bytes as they are; decimals and what else there is as they are written.
@@ -89,6 +94,15 @@ def _is_whole(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_integer(kind) or pa.types.is_temporal(kind) or pa.types.is_boolean(kind)
     )
+
+
+def _hashes_of_numbers(values: pa.Array, kind: pa.DataType) -> Hashes:
+    """Some at a time: narrow numbers are made wide for it."""
+    found = np.empty(len(values), np.uint64)
+    for start in range(0, len(values), LONG):
+        some = values.slice(start, LONG)
+        found[start : start + LONG] = _kernels.hash_numbers(_words(some, kind))
+    return found
 
 
 def _words(values: pa.Array, kind: pa.DataType) -> Hashes:

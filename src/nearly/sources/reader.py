@@ -19,6 +19,7 @@ from nearly.sources import vector
 from nearly.sources.column import Choice, as_numbers, cast, check_column, content_of, text_of
 from nearly.sources.cut_text import CutTexts
 from nearly.sources.formats.soundness import checked
+from nearly.sources.item import are_whole
 from nearly.sources.part import FIRST, Noun, Part
 from nearly.sources.skipped import Skipped
 
@@ -128,7 +129,9 @@ class Reading:
         if self.choice.embedding is not None:
             texts = text_of(piece.batch, self.choice).take(column_of(places))
             return found.set_column(2, "text", texts)
-        values = piece.batch.column(self.choice.contents[0]).take(column_of(places))
+        name = self.choice.contents[0]
+        column = self._cast(piece.batch.column(name), self.schema.field(name))
+        values = column.take(column_of(places))
         if self.choice.shape is not None:
             shape = self.choice.shape
             values = string_array([vector.shown(one, shape) for one in values.to_pylist()])
@@ -215,6 +218,8 @@ class Reading:
         else:
             fields = [self.schema.field(name) for name in columns or self.schema.names]
             found = [_column_or_nulls(batch, field) for field in fields]
+            if columns is not None and self.choice.items is not None:
+                fields = [self._narrow(*pair) for pair in zip(fields, found, strict=True)]
         arrays = [self._cast(*pair) for pair in zip(found, fields, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
@@ -239,6 +244,11 @@ class Reading:
                     raise
                 done = f"after {first - before_part} {self.noun}s"
                 skipped.add(part.name, f"unreadable {done}: {error}")
+
+    def _narrow(self, field: pa.Field, column: pa.Array) -> pa.Field:
+        """Whole numbers of a list are hashed as they come: wide, they may take most of a run."""
+        is_narrow = field.name == self.choice.items and are_whole(field.type, column.type)
+        return field.with_type(column.type) if is_narrow else field
 
     def _cast(self, column: pa.Array, field: pa.Field) -> pa.Array:
         try:

@@ -3,7 +3,8 @@
 DuckDB takes 13 times an object that is long by many short values, and 50 times one of very many
 names. So it is given a copy in which such an object is several lines, each with some members or
 some elements, and these are joined again once they were read. It finds the types in another copy,
-where all lines have the same names, and objects of very many names only some of them.
+where all lines have the same names. Members of which that would not tell the type are given as
+the JSON that they are.
 """
 
 import re
@@ -14,11 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearly._kernels import CutObject, ThinObject
+from nearly._kernels import CutObject
 from nearly.mapping import let_go, mapped
 from nearly.sources.formats.joined_value import joined
 from nearly.sources.formats.json_element import element_spans
-from nearly.sources.formats.thinned import Place
 
 __all__ = ["CutRecords"]
 
@@ -26,9 +26,8 @@ __all__ = ["CutRecords"]
 PIECE = 2**12
 #: Bytes that are looked at together.
 STRETCH = 2**18
-#: Names of an object that all of its lines have; the names of one from which members are left out,
-#: which are more than DuckDB takes for anything but a map.
-MOST_NAMES, KEPT = 2_000, 1_000
+#: Names of an object that all of its lines have, and columns of a table.
+MOST_NAMES = 10_000
 #: What no reader takes for JSON: it stands for an object that is none.
 _UNSOUND = b'"\\ud800"'
 _BLANK = b" \t\n\v\f\r"
@@ -50,9 +49,9 @@ class CutRecords:
     ) -> None:
         #: What is read, and what the types are found in.
         self.copy, self.typed_copy = f"{folder}/cut.jsonl", f"{folder}/typed.jsonl"
-        #: Where the copy for types has only some members, and the records that there are.
-        self.places: list[Place] = []
-        self.records = 0
+        #: Columns that are given as JSON: an object in them is cut that has more names than its
+        #: lines can have, or one twice.
+        self.as_json: set[str] = set()
         self._longest = longest
         self._is_json = is_json
         self._lines = lines
@@ -68,76 +67,74 @@ class CutRecords:
             text = mapped(file.fileno(), file.seek(0, 2))
             for first, last in _lines(source) if lines else _elements(source, text):
                 self._write(text[first:last], target, typed)
-                self.records += 1
                 let_go()
 
     def _write(self, record: memoryview, target: IO[bytes], typed: IO[bytes]) -> None:
         """One object, in both copies."""
-        if len(record) > self._longest:
-            if not self._write_typed(record, typed):
-                target.write(_UNSOUND + b"\n")
-            elif self._write_cut(record, target):
-                return
+        if len(record) <= self._longest:
+            line = bytes(record) if self._lines else _on_one_line(record)
+        elif self._write_cut(record, target):
+            self._write_typed(record, typed)
+            return
         else:
-            whole = bytes(record) if self._lines else _on_one_line(record)
-            target.write(whole + b"\n")
-            typed.write(whole + b"\n")
+            line = _UNSOUND
+        for file in (target, typed):
+            file.write(line + b"\n")
         self._row += 1
 
-    def _write_typed(self, record: memoryview, typed: IO[bytes]) -> bool:
-        """An object as its types are found; whether it is one."""
-        start = typed.tell()
-        units = np.frombuffer(record, np.uint8)
-        cut = CutObject(units, PIECE, MOST_NAMES, filled=True, first_counts=False)
+    def _write_cut(self, record: memoryview, target: IO[bytes]) -> bool:
+        """An object as it is read; whether it is one."""
+        start = target.tell()
         try:
-            for lines in _stretches(cut):
-                together = lines[:-1].replace(b"\n", b",").decode()
-                if not self._is_json(f"[{together}]"):
-                    raise ValueError
-                typed.write(lines)
+            cut = self._cut(record, target, is_checked=True)
         except ValueError:
-            _take_back(typed, start)
-            typed.write(_UNSOUND + b"\n")
+            _take_back(target, start)
             return False
-        if cut.is_wide:
-            _take_back(typed, start)
-            if cut.has_twins or not self._write_thin(units, typed):
-                _take_back(typed, start)
-                typed.write(_on_one_line(record) + b"\n")
+        if cut.names > MOST_NAMES:
+            raise OSError(f"an object has {cut.names:,} names, and at most {MOST_NAMES:,} are read")
+        if cut.has_twins and not self._lines:  # which DuckDB refuses
+            raise OSError("an object of the array has a name twice")
+        if cut.has_twins:
+            _take_back(target, start)
+            cut = self._cut(record, target, first_counts=True)
+        self.as_json.update(cut.unsettled)
+        self._firsts.append(self._row)
+        self._depths.append(cut.depths().astype(np.int64))
+        self._row += len(self._depths[-1])
         return True
 
-    def _write_thin(self, units: npt.NDArray[np.uint8], typed: IO[bytes]) -> bool:
-        """An object without most of its members; whether it has few names then."""
-        thin = ThinObject(units, KEPT)
-        with open(f"{typed.name}.thin", "w+b") as file:
-            file.writelines(_stretches(thin))
-            file.flush()
-            text = np.frombuffer(mapped(file.fileno(), file.tell()), np.uint8)
-        cut = CutObject(text, PIECE, MOST_NAMES, filled=True, first_counts=False)
-        typed.writelines(_stretches(cut))
-        self.places += thin.places
-        return not cut.is_wide
+    def _write_typed(self, record: memoryview, typed: IO[bytes]) -> None:
+        """An object as its types are found, anew where a member turns out not to tell its own."""
+        start = typed.tell()
+        while unsettled := set(self._cut(record, typed, filled=True).unsettled):
+            self.as_json |= unsettled
+            _take_back(typed, start)
 
-    def _write_cut(self, record: memoryview, target: IO[bytes]) -> bool:
-        """An object as it is read; whether it is in pieces."""
-        start = target.tell()
+    def _cut(
+        self,
+        record: memoryview,
+        file: IO[bytes],
+        *,
+        is_checked: bool = False,
+        filled: bool = False,
+        first_counts: bool = False,
+    ) -> CutObject:
+        """Write an object in pieces; ValueError if it is none."""
         cut = CutObject(
             np.frombuffer(record, np.uint8),
             PIECE,
             MOST_NAMES,
-            filled=False,
-            first_counts=self._lines,
+            filled=filled,
+            first_counts=first_counts,
+            left_out=list(self.as_json) if filled else [],
         )
-        target.writelines(_stretches(cut))
-        if cut.has_twins:
-            _take_back(target, start)
-            target.write(_on_one_line(record) + b"\n")
-            return False
-        self._firsts.append(self._row)
-        depths = cut.depths().astype(np.int64)
-        self._depths.append(depths)
-        self._row += len(depths)
-        return True
+        while lines := cut.next(STRETCH):
+            together = lines[:-1].replace(b"\n", b",").decode() if is_checked else ""
+            if is_checked and not self._is_json(f"[{together}]"):
+                raise ValueError
+            file.write(lines)
+            let_go()
+        return cut
 
     def joined(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows that the lines say; an object that was cut comes by itself."""
@@ -153,22 +150,16 @@ class CutRecords:
                 else:
                     depths = self._depths[place][row + start - first :][: batch.num_rows - start]
                     taken = len(depths)
-                    pending = pending or [joined(kind) for kind in batch.schema.types]
+                    kinds = batch.schema.types
+                    pending = pending or [joined(kind, narrow=True) for kind in kinds]
                     for value, column in zip(pending, batch.columns, strict=True):
                         value.add(column.slice(start, taken), depths - 1)
                     if row + start + taken == first + len(self._depths[place]):
                         values = [pending.pop(0).whole() for _ in batch.schema]
-                        yield pa.RecordBatch.from_arrays(values, schema=batch.schema)
+                        yield pa.RecordBatch.from_arrays(values, names=batch.schema.names)
                         place, pending = place + 1, None
                 start += taken
             row += batch.num_rows
-
-
-def _stretches(source: CutObject | ThinObject) -> Iterator[bytes]:
-    """What an object is made into, some hundred kilobytes at a time; ValueError if it is none."""
-    while stretch := source.next(STRETCH):
-        yield stretch
-        let_go()
 
 
 def _take_back(file: IO[bytes], place: int) -> None:

@@ -30,7 +30,6 @@ from nearly.sources.formats.encoding import (
 )
 from nearly.sources.formats.json_element import element_spans, original_elements
 from nearly.sources.formats.json_value import cut_member
-from nearly.sources.formats.thinned import are_types_sure
 from nearly.sources.part import Part, Reject
 from nearly.sources.record import Lines, Original, blank_lines, original_lines
 
@@ -47,7 +46,7 @@ LARGEST_OBJECT = 2**24
 #: Bytes of a line from which on its long strings are read apart.
 ABRIDGED_FROM = LARGEST_OBJECT
 #: Bytes of lines that are read together where they are pieces of long objects.
-CUT_BYTES = 2**20
+CUT_BYTES = 2**17
 
 #: What was found out by reading.
 _FOUND_OUT = (
@@ -208,7 +207,7 @@ class JsonPart(Part):
         is_long = self._cut is not None or (self._lines and self._longest_line > LONG_LINE)
         pieces = self._pieces() if is_long else iter([(self._plain_path, self._longest_line)])
         for path, longest in pieces:
-            relation = self._relation(cursor, path, longest)
+            relation = self._relation(cursor, path, longest, columns)
             relation = relation.select(*map(duckdb.ColumnExpression, columns))
             with relation.to_arrow_reader(part.BATCH_ROWS) as reader:
                 yield from reader
@@ -246,13 +245,19 @@ class JsonPart(Part):
         return self._lines or self._cut is not None
 
     def _relation(
-        self, cursor: duckdb.DuckDBPyConnection, path: str, longest: int
+        self,
+        cursor: duckdb.DuckDBPyConnection,
+        path: str,
+        longest: int,
+        columns: Sequence[str] | None = None,
     ) -> duckdb.DuckDBPyRelation:
+        """Some of the columns: to name those that are not asked for takes time for each piece."""
         if self._columns is None:
             self._columns = self._columns_of_all(cursor)
+        found = self._columns
         return cursor.read_json(
             path,
-            columns=self._columns,
+            columns={name: found[name] for name in found if columns is None or name in columns},
             records="true",  # of one column it would find that out each time, from all values
             format="newline_delimited" if self._has_lines else "auto",
             ignore_errors=self._lines,
@@ -265,24 +270,20 @@ class JsonPart(Part):
         return max(LARGEST_OBJECT if self._cut is None else CUT_BYTES, longest + 1)
 
     def _columns_of_all(self, cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
-        if self._cut is None or self._abridged is None:
+        if self._cut is None:
             types = self._find_types(
                 cursor, self._plain_path, self._longest_line, has_lines=self._has_lines
             )
-        else:
-            typed = self._cut.typed_copy
-            # DuckDB keeps what it took for long objects until it is closed.
-            with self._database.connect() as connection:
-                types = self._find_types(connection, typed, _longest_line(typed), has_lines=True)
-            if not are_types_sure(types, self._cut.places, self._cut.records):
-                types = self._find_types_of_whole(self._abridged.copy)
-        return {name: self._type_of(name, str(kind)) for name, kind in types.items()}
-
-    def _find_types_of_whole(self, path: str) -> dict[str, DuckDBPyType]:
-        """The types of long objects, of which some members were not enough."""
-        longest = os.path.getsize(path) if not self._lines else _longest_line(path)
+            return {name: self._type_of(name, str(kind)) for name, kind in types.items()}
+        typed = self._cut.typed_copy
+        # DuckDB keeps what it took for long objects until it is closed.
         with self._database.connect() as connection:
-            return self._find_types(connection, path, longest, has_lines=self._lines)
+            types = self._find_types(connection, typed, _longest_line(typed), has_lines=True)
+        as_json = {json.loads(name) for name in self._cut.as_json}
+        return {
+            name: "VARCHAR" if name in as_json else self._type_of(name, str(kind))
+            for name, kind in types.items()
+        }
 
     def _find_types(
         self,

@@ -7,6 +7,7 @@ is the rest of the last one before, which has more elements itself; and so on.
 import re
 from abc import ABC, abstractmethod
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,10 +53,10 @@ class JoinedValue(ABC):
     def _whole(self) -> pa.Array: ...
 
 
-def joined(kind: pa.DataType) -> JoinedValue:
-    """Nothing yet, for values of a type."""
+def joined(kind: pa.DataType, *, narrow: bool = False) -> JoinedValue:
+    """Nothing yet, for values of a type; the whole numbers of a list may come `narrow`."""
     if is_list(kind):
-        return _JoinedList(kind)
+        return _JoinedList(kind, narrow=narrow)
     if pa.types.is_map(kind):
         return _JoinedMap(kind)
     if pa.types.is_struct(kind):
@@ -99,8 +100,9 @@ class _JoinedList(JoinedValue):
     #: How much deeper a piece is seen by an element than by the list.
     _step = 1
 
-    def __init__(self, kind: pa.DataType) -> None:
+    def __init__(self, kind: pa.DataType, *, narrow: bool = False) -> None:
         super().__init__(kind)
+        self._is_narrow = narrow
         self._elements = _Growing(self._element_kind())
         #: The last element, which may go on.
         self._last = joined(self._element_kind())
@@ -154,7 +156,9 @@ class _JoinedList(JoinedValue):
         self._settle()
         values = self._elements.whole()
         offsets = pa.array(np.array([0, len(values)]), pa.int64())
-        return pa.LargeListArray.from_arrays(offsets, values).cast(self._kind)
+        found = pa.LargeListArray.from_arrays(offsets, values)
+        is_enough = self._is_narrow and pa.types.is_integer(values.type)
+        return found if is_enough else found.cast(self._kind)
 
 
 class _JoinedMap(_JoinedList):
@@ -194,7 +198,9 @@ class _JoinedText(JoinedValue):
             self._text += b"," + text[_opened(text, depth) :].encode()
 
     def _whole(self) -> pa.Array:
-        return pa.array([bytes(self._text)], pa.large_binary()).cast(self._kind)
+        ends = np.array([0, len(self._text)])
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(self._text)]
+        return pa.Array.from_buffers(self._kind, 1, buffers)
 
 
 def _opened(text: str, depth: int) -> int:
@@ -207,14 +213,22 @@ def _opened(text: str, depth: int) -> int:
 
 
 class _Growing:
-    """Values one after the other; room for numbers and strings grows where it stands."""
+    """Values one after the other; room for numbers and strings grows where it stands.
+
+    Whole numbers take as few bytes each as the largest of them needs.
+    """
 
     def __init__(self, kind: pa.DataType) -> None:
         self._kind = kind
         self._is_text = pa.types.is_large_string(kind)
-        self._is_plain = self._is_text or pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        self._is_whole = pa.types.is_integer(kind)
+        self._is_plain = self._is_text or self._is_whole or pa.types.is_floating(kind)
         self._others: list[pa.Array] = []
+        self._begin()
+
+    def _begin(self) -> None:
         self._data, self._ends = bytearray(), bytearray(8)
+        self._number = np.dtype("int8" if self._is_whole else "float64")
 
     def add(self, values: pa.Array) -> None:
         if not len(values):
@@ -227,7 +241,15 @@ class _Growing:
             self._ends += here.data
             self._data += data[offsets[0] : offsets[-1]].data
         else:
-            self._data += numbers_of(values).data
+            self._add_numbers(numbers_of(values))
+
+    def _add_numbers(self, numbers: npt.NDArray[Any]) -> None:
+        kind = _narrowest(numbers) if self._is_whole else numbers.dtype
+        if not self._data or kind.itemsize > self._number.itemsize:
+            held = np.frombuffer(self._data, self._number)
+            self._data, self._number = bytearray(len(held) * kind.itemsize), kind
+            np.frombuffer(self._data, kind)[:] = held
+        self._data += numbers.astype(self._number, copy=False).data
 
     def _settled(self) -> list[pa.Array]:
         """What has grown, where a null makes an end of it."""
@@ -236,14 +258,25 @@ class _Growing:
         buffers = [None, pa.py_buffer(self._data)]
         if self._is_text:
             buffers.insert(1, pa.py_buffer(self._ends))
-            count = len(self._ends) // 8 - 1
+            kind, count = self._kind, len(self._ends) // 8 - 1
         else:
-            count = len(self._data) // (self._kind.bit_width // 8)
-        self._data, self._ends = bytearray(), bytearray(8)
-        return [pa.Array.from_buffers(self._kind, count, buffers)]
+            kind = pa.from_numpy_dtype(self._number)
+            count = len(self._data) // self._number.itemsize
+        self._begin()
+        return [pa.Array.from_buffers(kind, count, buffers)]
 
     def whole(self) -> pa.Array:
         pieces = [*self._others, *self._settled()]
         if not pieces:
             return pa.array([], self._kind)
-        return pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces)
+        if len(pieces) == 1:
+            return pieces[0]
+        return pa.concat_arrays([piece.cast(self._kind) for piece in pieces])
+
+
+def _narrowest(numbers: npt.NDArray[Any]) -> np.dtype[Any]:
+    """The type of the fewest bytes that holds all of these whole numbers."""
+    low, high = numbers.min(), numbers.max()
+    kinds = [np.dtype(f"{numbers.dtype.kind}{width}") for width in (1, 2, 4)]
+    holding = (kind for kind in kinds if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
+    return next(holding, numbers.dtype)
