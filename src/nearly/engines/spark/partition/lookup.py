@@ -187,6 +187,6 @@ def few(parts: Sequence[Shown], plan: Plan) -> Few:
     """All that was found, in order."""
     documents = np.concatenate([np.empty(0, np.int64), *(part.documents for part in parts)])
     labels = together([no_labels(plan), *(part.labels for part in parts)])
-    texts = pa.concat_arrays([pa.array([], pa.large_string()), *(part.texts for part in parts)])
+    texts = pa.concat_arrays([pa.nulls(0, pa.large_string()), *(part.texts for part in parts)])
     order = column_of(np.argsort(documents))
     return Few(np.sort(documents), labels.take(order), texts.take(order))
