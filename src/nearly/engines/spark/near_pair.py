@@ -237,7 +237,7 @@ def _join(corpus: SparkCorpus, choice: Choice, largest_bucket: int | None, begin
     """Texts travel to every task that joins their group."""
     begin("join")
     partitions = corpus.partitions
-    groups = join.count_groups(corpus.text, partitions)
+    groups = join.count_groups(corpus.text, tasks=1 if corpus.is_together else partitions)
     step_of_sides = partial(copy.sided, border=corpus.border)
     everyone = each(step_of_sides, corpus.signed, corpus.repeats, numbered=True)
     travel = partial(
