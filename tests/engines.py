@@ -35,9 +35,10 @@ SMALL_HERE = {
     "nearly.stages.verification.BLOCK_BYTES": 300,
     "nearly.stages.verification.DOCUMENTS": 1,
 }
-#: With these, the exact join on Spark has several groups of documents, and components are listed
-#: in shares.
+#: With these, no corpus on Spark is small, the exact join has several groups of documents, and
+#: components are listed in shares.
 SMALL_THERE = {
+    "nearly.engines.spark.loader.MOST_TOGETHER": -1,
     "nearly.engines.spark.partition.join.GROUP_TEXT": 1_500,
     "nearly.engines.spark.outcome.MOST_PAIRS": 2,
 }

@@ -48,7 +48,11 @@ SURVIVORS = "survives"
 
 CONTRACT = ("test_engines.py", "test_against.py")
 #: Which run of the contract looks at an engine.
-RUNS = {"local": "local", "spark": "spark-2-by-5-small"}
+RUNS = {
+    "local": "local",
+    "spark": "spark-2-by-5-small",
+    "spark, together": "spark-7-by-10000",
+}
 
 FAULTS = (
     # One machine, and what both engines share.
@@ -586,6 +590,14 @@ FAULTS = (
         "engines/spark/partition/difference.py",
         "kind_of_fingerprints(known[a], known[b])",
         "kind_of_fingerprints(known[min(known)], known[b])",
+    ),
+    Fault(
+        "a message that stays in its task goes to the next block",
+        "spark, together",
+        PAIRS,
+        "engines/spark/exchange.py",
+        "received[target].append(message)",
+        "received[target - 1].append(message)",
     ),
 )
 

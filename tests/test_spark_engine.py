@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from unittest.mock import patch
@@ -12,17 +13,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import relatives
 from clusters import QUICK_JAVA, StandaloneCluster, needs_java
 from corpora import clustered, templated
 from engines import Run, collected, frame_of, session
 from patience import PATIENCE
+from pyspark import RDD
 
 import nearly
-from nearly.engines.spark import component
+from nearly.engines.spark import component, exchange
 from nearly.engines.spark.partition.component import Edges
 
 pytestmark = needs_java
 HERE = Run(None, 8_192)
+RDD_PARTITION_BY = RDD.partitionBy
 
 
 class Stages:
@@ -61,6 +65,45 @@ def test_columns_are_taken_by_their_names_dots_and_all(tmp_path):
     frame = frame_of(table, 2)
     options = {"id": "the.id", "text": "the.text", "checkpoint": str(tmp_path)}
     assert nearly.find(frame, **options).to_arrow().num_rows == 1
+
+
+CROWDED = {
+    "buckets": ("nearly.engines.spark.near_pair.usual_meetings", lambda *_: -1),
+    "clusters": ("nearly.engines.spark.outcome.MOST_PAIRS", 1),
+}
+
+
+@pytest.mark.parametrize("where", [[], ["buckets"], ["clusters"], ["buckets", "clusters"]])
+@pytest.mark.parametrize("settings", [{"method": "lsh"}, {"method": "exact"}])
+def test_a_small_corpus_is_one_task_until_it_is_crowded_and_answers_the_same(where, settings):
+    table, options = relatives.corpus(5), {"id": "id", "text": "text", "threshold": 0.6} | settings
+    with ExitStack() as stack:
+        for name in where:
+            stack.enter_context(patch(*CROWDED[name]))
+        sent = stack.enter_context(patch.object(RDD, "partitionBy", autospec=True))
+        sent.side_effect = RDD_PARTITION_BY
+        found = Run(3, 10_000).find(table, **options)
+        is_sent = bool(sent.call_count)
+        clean = Run(3, 10_000).dedup(table, **options)
+    assert found.pairs.num_rows > 20
+    assert is_sent == ("clusters" in where or (where == ["buckets"] and options["method"] == "lsh"))
+    for there, here in (
+        (found, HERE.find(table, **options)),
+        (clean, HERE.dedup(table, **options)),
+    ):
+        assert there.statistics == here.statistics
+        for name, told in here.tables.items():
+            assert there.tables[name].equals(told), name
+
+
+def test_what_is_together_is_in_order():
+    numbers = exchange.whole(session().sparkContext.parallelize(range(9), 9))
+    both = exchange.together(exchange.kept(numbers))
+    assert both.glom().collect() == [list(range(9))]
+    assert exchange.apart(both, 9).glom().collect() == [[number] for number in range(9)]
+    jumbled = (both, [3, 1, 2, 0, 8, 7, 6, 5, 4])
+    with patch("nearly.engines.spark.exchange.coalesced", return_value=jumbled):
+        assert exchange.together(numbers).collect() == jumbled[1]
 
 
 def test_a_missing_column_is_named():

@@ -576,3 +576,35 @@ def test_a_folder_of_parts_is_deduplicated_into_another(tmp_path: Path) -> None:
     ]
     assert pq.read_table(tmp_path / "skipped").num_rows == 2
     assert not list(tmp_path.glob(".nearly*"))
+
+
+#: Tells which modules workers have: before any step of nearly's, and after a run.
+WORKERS = """
+import sys
+import pyarrow as pa
+import nearly
+from nearly.engines.spark.session.session import open_session
+
+def has(_):
+    return [name in sys.modules for name in ("nearly.engines.spark.outcome", "pandas")]
+
+asked = open_session("local[1]", {}).sparkContext.parallelize([0], 1).map(has)
+before = asked.collect()
+texts = [sys.argv[1]] * 2 + [sys.argv[1] + " again"]
+table = pa.table({"id": ["a", "b", "c"], "text": texts})
+nearly.find(table, engine="spark").pairs.collect()
+nearly.dedup(table, engine="spark", keep="longest").kept.collect()
+print(before, asked.collect())
+"""
+
+
+def test_workers_are_forked_with_what_steps_import_and_import_no_pandas() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WORKERS, TEXT],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        env=environment(),
+    )
+    assert done.stdout == "[[True, False]] [[True, False]]\n", done.stderr

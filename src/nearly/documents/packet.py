@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pyarrow.ipc as ipc
 
-__all__ = ["pack", "together", "unpack"]
+__all__ = ["no_rows", "pack", "together", "unpack"]
 
 
 def pack(batch: pa.RecordBatch) -> bytes:
@@ -21,6 +21,11 @@ def unpack(packed: bytes) -> pa.RecordBatch:
     """The inverse of `pack`."""
     with ipc.open_stream(packed) as reader:
         return reader.read_next_batch()
+
+
+def no_rows(schema: pa.Schema) -> pa.RecordBatch:
+    """A batch of these columns; `from_pylist` would import pandas wherever that is installed."""
+    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
 def together(batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearly.arrays import column_of
+from nearly.arrays import column_of, string_array
 from nearly.schemas import PLACES_OF
 
 __all__ = ["Place", "Places", "Stretch", "has_places", "keys", "located", "place_list"]
@@ -61,7 +61,7 @@ def located(stretches: Sequence[Stretch], rows: npt.NDArray[np.integer]) -> Plac
     starts = np.cumsum([0, *(stretch.rows for stretch in stretches[:-1])])
     which = np.searchsorted(starts, rows, "right") - 1
     firsts = np.array([stretch.first for stretch in stretches], np.int64)
-    files = pa.array([stretch.file for stretch in stretches], pa.string())
+    files = string_array([stretch.file for stretch in stretches], pa.string())
     numbers = rows.astype(np.int64) - starts[which] + firsts[which]
     return Places(files.take(column_of(which)), column_of(numbers))
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from nearly.documents.corpus import Counts, Repeat
 from nearly.documents.readable import Skips
 from nearly.documents.side import Sides
-from nearly.engines.spark.exchange import met
+from nearly.engines.spark.exchange import apart, kept, send, together
 from nearly.engines.spark.partition import copy, lookup, number
 from nearly.engines.spark.partition.border import Border, sides_here
 from nearly.engines.spark.partition.copy import Repeats
@@ -28,12 +29,28 @@ if TYPE_CHECKING:
 
     from nearly.documents.block import SignedBlock
 
-__all__ = ["SparkCorpus", "SparkPairs"]
+__all__ = ["MOST_TOGETHER", "Blocks", "SparkCorpus", "SparkPairs"]
+
+
+#: Bytes of text up to which the blocks of a corpus are together: one task takes them through all
+#: steps in less time than Spark needs to start some twenty steps on several.
+MOST_TOGETHER = 2**25
+
+
+class Blocks(NamedTuple):
+    """A source, and what was signed of it, each block in a partition of its own."""
+
+    blocks: RDD[Block]
+    signed: RDD[SignedBlock]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SparkCorpus:
-    """The documents of a run, block by block."""
+    """The documents of a run, block by block.
+
+    Blocks of a small corpus are together in one partition of Spark's; `read` are the same ones,
+    each in its own.
+    """
 
     settings: Settings
     choice: Choice
@@ -42,6 +59,9 @@ class SparkCorpus:
     plan: Plan
     text: int  # bytes in all
     links: int  # documents whose text came before, on both sides
+    partitions: int  # how many blocks there are
+    compared: Sequence[int]  # documents of each block whose text did not come before
+    read: Blocks
     blocks: RDD[Block]
     signed: RDD[SignedBlock]
     repeats: RDD[Repeats]  # documents whose id or text came before
@@ -69,16 +89,23 @@ class SparkCorpus:
         """A list for reading again."""
         return self.plan.skipped.another()
 
-    @cached_property
-    def partitions(self) -> int:
-        """How many blocks, and so partitions, there are."""
-        return self.blocks.getNumPartitions()
+    @property
+    def is_together(self) -> bool:
+        """Whether all blocks are in one partition of Spark's."""
+        return self.blocks is not self.read.blocks
+
+    def taken_apart(self) -> Self:
+        """The same, with each block in a partition of its own."""
+        if not self.is_together:
+            return self
+        repeats = kept(apart(self.repeats, self.partitions))
+        return replace(self, blocks=self.read.blocks, signed=self.read.signed, repeats=repeats)
 
     def look_up(self, documents: Numbers) -> lookup.Few:
         """Ids and texts of a few documents; only their blocks are read."""
-        wanted = np.unique(number.blocks_of(documents)).tolist()
-        step = partial(lookup.look_up, self.nothing_skipped, documents)
-        there = met(self.blocks, self.signed, self.repeats).mapPartitionsWithIndex(step)
+        wanted = [0] if self.is_together else np.unique(number.blocks_of(documents)).tolist()
+        step = partial(lookup.look_up, skipped=self.nothing_skipped, sought=documents)
+        there = send(step, self.blocks, self.signed, self.repeats, numbered=True)
         return lookup.few(there.context.runJob(there, list, wanted), self.plan)
 
     def first_repeat(self) -> Repeat:
@@ -103,3 +130,12 @@ class SparkPairs:
 
     def __len__(self) -> int:
         return self.count
+
+    def beside(self, corpus: SparkCorpus) -> Self:
+        """The same, together or apart as the blocks of a corpus are."""
+        is_together = self.states.getNumPartitions() == 1 < corpus.partitions
+        if corpus.is_together == is_together:
+            return self
+        if corpus.is_together:
+            return replace(self, states=together(self.states))
+        return replace(self, states=apart(self.states, corpus.partitions))

@@ -8,13 +8,16 @@ are shuffled.
 A step is a function of a module, perhaps with some arguments fixed by `partial`, so that it is
 sent to workers by its name. It is called with one element of each RDD; `numbered` steps get the
 number of their partition first.
+
+What is small is brought `together`: then all elements lie in one partition of Spark's, in their
+order, and a message from one to another does not leave its task. Steps do not see the difference.
 """
 
 from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -22,10 +25,10 @@ from typing import Any, TypeVar
 
 from pyspark import RDD, StorageLevel
 
-from nearly.engines.spark.session.private import one_by_one
+from nearly.engines.spark.session.private import coalesced, one_by_one
 from nearly.engines.spark.shelf import Element, Room, Shelf
 
-__all__ = ["beside", "deliver", "each", "kept", "met", "send", "whole"]
+__all__ = ["apart", "beside", "deliver", "each", "kept", "met", "send", "together", "whole"]
 
 _beside: ContextVar[str | None] = ContextVar("beside", default=None)
 
@@ -40,9 +43,9 @@ def each(step: Callable[..., Made], *states: RDD[Any], numbered: bool = False) -
     count = len(states)
 
     def of_partition(number: int, elements: Iterable[Any]) -> Iterator[Made]:
-        for element in elements:
+        for here, element in enumerate(elements, number):
             given = _flat(element, count)
-            yield step(number, *given) if numbered else step(*given)
+            yield step(here, *given) if numbered else step(*given)
         _spare_modules()
 
     there = met(*states).mapPartitionsWithIndex(of_partition, preservesPartitioning=True)
@@ -57,9 +60,9 @@ def send(
     count = len(states)
 
     def of_partition(number: int, elements: Iterable[Any]) -> Iterator[Made]:
-        for element in elements:
+        for here, element in enumerate(elements, number):
             given = _flat(element, count)
-            yield from step(number, *given) if numbered else step(*given)
+            yield from step(here, *given) if numbered else step(*given)
         _spare_modules()
 
     return met(*states).mapPartitionsWithIndex(of_partition)
@@ -67,6 +70,8 @@ def send(
 
 def deliver(messages: RDD[tuple[int, Message]], partitions: int) -> RDD[list[Message]]:
     """What came for each partition; the order of messages is chance."""
+    if messages.getNumPartitions() == 1:
+        return whole(messages.mapPartitions(partial(_sorted_out, partitions)))
     folder = _beside.get()
     if folder is not None:
         messages = messages.mapPartitions(partial(_messages_put_aside, folder))
@@ -76,6 +81,39 @@ def deliver(messages: RDD[tuple[int, Message]], partitions: int) -> RDD[list[Mes
         yield [message for _, message in elements]
 
     return whole(there.mapPartitions(of_partition))
+
+
+def _sorted_out(
+    partitions: int, messages: Iterable[tuple[int, Message]]
+) -> Iterable[list[Message]]:
+    received: list[list[Message]] = [[] for _ in range(partitions)]
+    for target, message in messages:
+        received[target].append(message)
+    return received
+
+
+def together(states: RDD[State]) -> RDD[State]:
+    """All elements in one partition, in their order."""
+    one, order = coalesced(states)
+    if order == sorted(order):
+        return one
+    return whole(one.mapPartitions(partial(_in_order, order)))
+
+
+def _in_order(order: Sequence[int], elements: Iterable[State]) -> list[State]:
+    known = dict(zip(order, elements, strict=True))
+    return [known[number] for number in sorted(known)]
+
+
+def apart(states: RDD[State], partitions: int) -> RDD[State]:
+    """What is together, with each element in its own partition again."""
+    moved = send(_with_number, states, numbered=True)
+    there = moved.partitionBy(partitions, _itself)
+    return whole(there.values())
+
+
+def _with_number(number: int, state: State) -> Iterator[tuple[int, State]]:
+    yield number, state
 
 
 def met(*states: RDD[Any]) -> RDD[Any]:

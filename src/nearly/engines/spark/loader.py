@@ -18,8 +18,8 @@ from nearly.engines.spark.block import (
     first_rows_of_frames,
     narrowed,
 )
-from nearly.engines.spark.corpus import SparkCorpus
-from nearly.engines.spark.exchange import deliver, each, kept, send
+from nearly.engines.spark.corpus import MOST_TOGETHER, Blocks, SparkCorpus
+from nearly.engines.spark.exchange import deliver, each, kept, send, together
 from nearly.engines.spark.frequency import counted
 from nearly.engines.spark.partition import copy, signed_block
 from nearly.engines.spark.partition.border import Border
@@ -79,7 +79,11 @@ def load(
     total = _sum(tallies)
     if total.documents == 0 and len(skipped):
         raise nothing_read(source, skipped)
-    repeats, copies, repeated_ids, later = _repeats(signed, plan)
+    read = Blocks(blocks, signed)
+    partitions = signed.getNumPartitions()
+    if room is not None and total.bytes <= MOST_TOGETHER and partitions > 1:
+        blocks, signed = together(blocks), together(signed)
+    repeats, copies, repeated_ids, later = _repeats(signed, plan, partitions)
     if repeated_ids:
         plan = plan._replace(with_places=True)
         repeats = _with_stretches(source, blocks, old_blocks, repeats)
@@ -107,6 +111,12 @@ def load(
             different=total.documents - total.empty - total.ignored - sum(copies),
         ),
         links=sum(copies),
+        partitions=partitions,
+        compared=[
+            tally.documents - tally.empty - tally.ignored - count
+            for tally, count in zip(tallies, copies, strict=True)
+        ],
+        read=read,
         source=source,
         plan=plan,
         text=total.bytes,
@@ -151,10 +161,11 @@ def _sign(blocks: RDD[Any], plan: Plan) -> tuple[Plan, RDD[SignedBlock], list[Ta
     return plan, signed, [tally for tally, _ in found]
 
 
-def _repeats(signed: RDD[SignedBlock], plan: Plan) -> tuple[RDD[Repeats], list[int], int, int]:
+def _repeats(
+    signed: RDD[SignedBlock], plan: Plan, partitions: int
+) -> tuple[RDD[Repeats], list[int], int, int]:
     """Who came later in each block; how many by text in each, how many ids repeat, how many came
     later."""
-    partitions = signed.getNumPartitions()
     step = partial(copy.digests_of, check_ids=plan.check_ids, partitions=partitions)
     there = deliver(send(step, signed, numbered=True), partitions)
     first_of_each = partial(copy.first_of_each, border=plan.border)

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nearly.arrays import column_of, numbers_of
 from nearly.engines.spark.corpus import SparkCorpus, SparkPairs
-from nearly.engines.spark.exchange import deliver, each, kept, send
+from nearly.engines.spark.exchange import apart, deliver, each, kept, send
 from nearly.engines.spark.partition import (
     bucket,
     copy,
@@ -29,7 +29,13 @@ from nearly.settings import Method
 from nearly.stages.audit import draw
 from nearly.stages.rehearsal import rehearse, settled
 from nearly.tuning.banding import Banding
-from nearly.tuning.method import Choice, count_rehearsed, is_crowded, reconsider
+from nearly.tuning.method import (
+    Choice,
+    count_rehearsed,
+    is_crowded,
+    reconsider,
+    usual_meetings,
+)
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -117,19 +123,27 @@ def _made(corpus: SparkCorpus, banding: Banding, hubs: int, begin: Begin) -> Mad
     """Joined or hashed: what is hashed by its size alone is joined if buckets are too crowded."""
     choice = _settled(corpus, banding) if corpus.choice.is_tentative else corpus.choice
     if choice.method == "exact":
-        return _join(corpus, choice, None, begin)
+        return _join(_where_joined(corpus), choice, None, begin)
     if banding.hashing.least_drawn:
-        return _probe(corpus, banding, begin)
+        return _probe(corpus.taken_apart(), banding, begin)
     begin("buckets")
     shared = _shared(corpus)
     counts = shared.map(partial(bucket.count_crowd, hubs=hubs)).collect()
     meetings, largest = sum(met for met, _ in counts), max(most for _, most in counts)
     choice = _reconsidered(corpus, choice, banding, meetings, hubs)
+    if corpus.is_together and meetings > usual_meetings(corpus.counts.different, hubs):
+        corpus, shared = corpus.taken_apart(), apart(shared, corpus.partitions)
     if choice.method == "exact":
         return _join(corpus, choice, largest, begin)
     begin("verify")
     near, candidates = _verified(corpus, _candidates(corpus, shared, banding, hubs))
     return Made(near, candidates, verification.effort, choice, largest)
+
+
+def _where_joined(corpus: SparkCorpus) -> SparkCorpus:
+    """Together only if the join costs about what hashing does: others may take any time."""
+    is_cheap = corpus.choice.is_tentative or corpus.text <= (corpus.measure.most_to_join or 0)
+    return corpus if is_cheap else corpus.taken_apart()
 
 
 def _settled(corpus: SparkCorpus, banding: Banding) -> Choice:
@@ -223,7 +237,7 @@ def _join(corpus: SparkCorpus, choice: Choice, largest_bucket: int | None, begin
     """Texts travel to every task that joins their group."""
     begin("join")
     partitions = corpus.partitions
-    groups = join.count_groups(corpus.text, partitions)
+    groups = join.count_groups(corpus.text, tasks=1 if corpus.is_together else partitions)
     step_of_sides = partial(copy.sided, border=corpus.border)
     everyone = each(step_of_sides, corpus.signed, corpus.repeats, numbered=True)
     travel = partial(

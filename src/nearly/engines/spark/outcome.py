@@ -13,7 +13,7 @@ import pyarrow as pa
 from nearly.engines.base import Cleaned, Found
 from nearly.engines.spark.component import connect
 from nearly.engines.spark.corpus import SparkCorpus, SparkPairs
-from nearly.engines.spark.exchange import deliver, each, kept, send
+from nearly.engines.spark.exchange import apart, deliver, each, kept, send
 from nearly.engines.spark.near_pair import texts_travel
 from nearly.engines.spark.partition import difference, group, lookup, row, search
 from nearly.engines.spark.partition.border import Border
@@ -56,6 +56,7 @@ def found(
     top: int,
 ) -> Found:
     """Pairs are listed where their component is, and ordered where their first document is."""
+    corpus, near = _where_few_meet(corpus, near)
     of_pairs = with_sides(PAIRS, corpus.measure.sides)
     step = partial(row.found_rows, settings=corpus.settings)
     rows = send(step, _groups(corpus, near, checkpoint, in_shares=_may_share(corpus)))
@@ -80,6 +81,7 @@ def cleaned(
     checkpoint: str | None,
 ) -> Cleaned:
     """Of each member of a cluster who stands for it; texts travel for what is not known."""
+    corpus, near = _where_few_meet(corpus, near)
     groups = _groups(corpus, near, checkpoint, in_shares=False)
     rule: dict[str, Any] = {"settings": corpus.settings, "keep": keep}
     asks = send(partial(group.asks_for_survivors, **rule), groups, numbered=True)
@@ -99,6 +101,13 @@ def cleaned(
         cluster_count=cluster_count,
         read_kept=_kept(session, corpus, removed),
     )
+
+
+def _where_few_meet(corpus: SparkCorpus, near: SparkPairs) -> tuple[SparkCorpus, SparkPairs]:
+    """Together, as a small corpus is, unless there are so many pairs that several tasks are worth
+    their while."""
+    corpus = corpus.taken_apart() if len(near) > MOST_PAIRS else corpus
+    return corpus, near.beside(corpus)
 
 
 def _may_share(corpus: SparkCorpus) -> bool:
@@ -174,7 +183,8 @@ def _kept(
     """The rows of every block without those that go."""
 
     def read() -> DataFrame:
-        rows = send(row.rows_kept, corpus.blocks, removed)
+        gone = apart(removed, corpus.partitions) if corpus.is_together else removed
+        rows = send(row.rows_kept, corpus.read.blocks, gone)
         return frame_of(session, rows, corpus.source.schema)
 
     return read

@@ -24,10 +24,13 @@ __all__ = ["drawn_texts", "everyone_of"]
 
 def everyone_of(
     corpus: SparkCorpus, *, border: Border | None = None
-) -> tuple[RDD[Numbers], list[int]]:
+) -> tuple[RDD[Numbers], Sequence[int]]:
     """The representatives of each block, or those beyond a border, and how many they are."""
     step = partial(copy.asking, border=border)
-    everyone = kept(each(step, corpus.signed, corpus.repeats, numbered=True))
+    everyone = each(step, corpus.signed, corpus.repeats, numbered=True)
+    if border is None:
+        return everyone, corpus.compared
+    everyone = kept(everyone)
     return everyone, everyone.map(len).collect()
 
 

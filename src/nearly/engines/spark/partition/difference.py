@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from nearly.arrays import column_of, numbers_of
+from nearly.arrays import column_of, numbers_of, string_array
 from nearly.documents.lookup import shown_texts
 from nearly.documents.packet import pack, unpack
 from nearly.documents.readable import Skips
@@ -61,7 +61,7 @@ def with_kinds(packed: bytes, answers: Sequence[Fingerprints]) -> bytes:
     }
     ends = zip(*(end.tolist() for end in _ends(rows)), strict=True)
     kinds = [kind_of_fingerprints(known[a], known[b]) for a, b in ends]
-    return pack(rows.append_column("difference", pa.array(kinds, pa.string())))
+    return pack(rows.append_column("difference", string_array(kinds, pa.string())))
 
 
 def _ends(rows: pa.RecordBatch) -> tuple[Numbers, Numbers]:

@@ -60,10 +60,10 @@ class JoinedHere(NamedTuple):
     verified: int
 
 
-def count_groups(text: int, partitions: int) -> int:
+def count_groups(text: int, tasks: int) -> int:
     """How many groups this many bytes of text are cut into: as many as they have to be, or so many
-    that each partition has two of them to join."""
-    enough = (math.isqrt(8 * partitions) + 1) // 2
+    that each task has two of them to join."""
+    enough = (math.isqrt(8 * tasks) + 1) // 2
     return max(1, -(-text // GROUP_TEXT), min(enough, text // LEAST_GROUP_TEXT))
 
 

@@ -52,8 +52,6 @@ class Stretched(Protocol):
 
 #: A block, and where its documents stand.
 Known = tuple[Block, Stretched]
-#: The same, with what was signed.
-Labelled = tuple[Block, tuple[SignedBlock, Repeats]]
 
 
 class Shown(NamedTuple):
@@ -136,23 +134,28 @@ def best_of_rows(packed: bytes, *, measure: Measure, count: int) -> Near:
 
 
 def look_up(
-    skipped: Skips, sought: Numbers, number: int, blocks: Iterable[Labelled]
+    number: int,
+    block: Block,
+    signed: SignedBlock,
+    known: Repeats,
+    *,
+    skipped: Skips,
+    sought: Numbers,
 ) -> Iterator[Shown]:
     """Those of the sought documents that a block holds; it is read up to the last of them."""
     wanted = rows_of(sought[blocks_of(sought) == number])
-    for block, (signed, known) in blocks:
-        left = len(wanted)
-        for batch in block.shown(skipped):
-            rows = numbers_of(batch.column("row"))
-            chosen = np.flatnonzero(np.isin(rows, wanted)).astype(np.uint32)
-            if len(chosen):
-                texts = string_array(shown_texts(batch.column("text").take(column_of(chosen))))
-                documents = numbered(number, rows[chosen].astype(np.uint32))
-                labels = labels_of(signed, documents, known.stretches)
-                yield Shown(documents, labels, texts)
-                left -= len(chosen)
-            if not left:
-                break
+    left = len(wanted)
+    for batch in block.shown(skipped) if left else ():
+        rows = numbers_of(batch.column("row"))
+        chosen = np.flatnonzero(np.isin(rows, wanted)).astype(np.uint32)
+        if len(chosen):
+            texts = string_array(shown_texts(batch.column("text").take(column_of(chosen))))
+            documents = numbered(number, rows[chosen].astype(np.uint32))
+            labels = labels_of(signed, documents, known.stretches)
+            yield Shown(documents, labels, texts)
+            left -= len(chosen)
+        if not left:
+            break
 
 
 def _places(rows: pa.RecordBatch, known: Stretched) -> Places:
@@ -187,6 +190,6 @@ def few(parts: Sequence[Shown], plan: Plan) -> Few:
     """All that was found, in order."""
     documents = np.concatenate([np.empty(0, np.int64), *(part.documents for part in parts)])
     labels = together([no_labels(plan), *(part.labels for part in parts)])
-    texts = pa.concat_arrays([pa.array([], pa.large_string()), *(part.texts for part in parts)])
+    texts = pa.concat_arrays([pa.nulls(0, pa.large_string()), *(part.texts for part in parts)])
     order = column_of(np.argsort(documents))
     return Few(np.sort(documents), labels.take(order), texts.take(order))

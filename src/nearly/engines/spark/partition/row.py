@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearly.arrays import column_of, numbers_of, truths_of
-from nearly.documents.packet import pack, together, unpack
+from nearly.documents.packet import no_rows, pack, together, unpack
 from nearly.engines.spark.partition.group import Group
 from nearly.engines.spark.partition.number import Numbers, blocks_of, by_target, places_of, rows_of
 from nearly.engines.spark.partition.signed_block import Block
@@ -136,8 +136,7 @@ def ordered(received: Sequence[Rows], *, schemas: Mapping[str, pa.Schema]) -> Ta
 
 def _ordered(received: Sequence[bytes], schema: pa.Schema) -> bytes:
     """Rows by their first and second document."""
-    none = pa.RecordBatch.from_pylist([], schema=schema)
-    rows = together([none, *(unpack(part).select(schema.names) for part in received)])
+    rows = together([no_rows(schema), *(unpack(part).select(schema.names) for part in received)])
     first, second = (numbers_of(rows.column(name)) for name in ("first", "second"))
     return pack(rows.take(column_of(np.lexsort((second, first)))))
 

@@ -18,7 +18,7 @@ from nearly.documents.block import (
 )
 from nearly.documents.folder import Folder
 from nearly.documents.identity import id_digests
-from nearly.documents.packet import pack, together, unpack
+from nearly.documents.packet import no_rows, pack, together, unpack
 from nearly.documents.place import Stretch, located
 from nearly.documents.readable import Skips
 from nearly.engines.spark.partition.border import Border
@@ -130,7 +130,7 @@ def _kept(number: int, signed: SignedBlock, plan: Plan) -> SignedBlock:
 
 def _sign(batches: Iterable[pa.RecordBatch], skipped: Skips, plan: Plan) -> SignedBlock:
     """Read once, sign each batch, keep no text."""
-    labels, weighed = [no_labels(plan)], [plan.weigh(pa.array([], pa.large_string()))]
+    labels, weighed = [no_labels(plan)], [plan.weigh(pa.nulls(0, pa.large_string()))]
     ids = [_id_digests(labels[0], plan)]
     size = extent = 0
     for batch in batches:
@@ -207,7 +207,7 @@ def no_labels(plan: Plan) -> pa.RecordBatch:
         fields.append(("rule", plan.rule_type))
     if plan.with_places:
         fields += zip(PLACE_COLUMNS, (pa.string(), pa.int64()), strict=True)
-    return pa.RecordBatch.from_pylist([], schema=pa.schema(fields))
+    return no_rows(pa.schema(fields))
 
 
 def summary(signed: SignedBlock) -> tuple[Tally, str]:

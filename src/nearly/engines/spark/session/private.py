@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "active_context",
     "arrow_batches",
+    "coalesced",
     "command_of_java",
     "gateway_to",
     "has_gateway",
@@ -41,6 +42,13 @@ State = TypeVar("State")
 def one_by_one(states: RDD[State]) -> RDD[State]:
     """The same elements, each serialised by itself."""
     return states._reserialize(BatchedSerializer(CPickleSerializer(), 1))
+
+
+def coalesced(states: RDD[State]) -> tuple[RDD[State], list[int]]:
+    """All partitions as one, and in which order Spark put them there."""
+    one = states.coalesce(1)
+    (partition,) = one._jrdd.rdd().partitions()
+    return one, list(partition.parentsIndices())
 
 
 def pickled(element: Any, is_in_band: Callable[[PickleBuffer], bool]) -> bytes:
