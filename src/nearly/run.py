@@ -117,9 +117,9 @@ def reopened(given: Any, running: Running, folder: Path | None = None) -> Source
 
 def _opened_here(given: Any, running: Running) -> tuple[Source, Path]:
     spare_address_space()
+    _check_means(running)
     if running.memory is not None:
         spare_memory(running.memory)
-    _check_means(running)
     with _folder(running.temporary) as folder:
         source = _open(given, running, folder)
     # Results may read the source again: the folder goes when the source does.
