@@ -315,6 +315,7 @@ def rehearsed(*, size: int = 20_000, candidates: int = 0, joined: int = 0) -> Re
     """A thousand documents of 200 bytes."""
     return Rehearsal(
         documents=1_000,
+        hashed=1_000,
         text=200_000,
         size=size,
         met=candidates,

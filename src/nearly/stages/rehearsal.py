@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from nearly.arrays import spans, take_strings
 from nearly.documents.side import Sides, by_side
-from nearly.measures.base import Measure
+from nearly.measures.base import Keys, Measure, Sketches
 from nearly.measures.pair import Block
 from nearly.measures.work import ONE_THREAD
 from nearly.settings import Settings
@@ -20,6 +20,9 @@ from nearly.tuning.banding import Banding
 from nearly.tuning.method import Choice, Rehearsal, count_tried, settle
 
 __all__ = ["rehearse", "settled"]
+
+#: Documents that are hashed, too: where text is in common, most of them meet in every band.
+MOST_HASHED = 2_000
 
 
 def settled(
@@ -43,26 +46,41 @@ def settled(
 def rehearse(
     measure: Measure, contents: pa.Array, sides: Sides | None, banding: Banding, threshold: Fraction
 ) -> Rehearsal:
-    """Hash these documents, and join them; the pairs are not needed."""
-    places, cuts = by_side(sides)
-    documents = np.arange(len(contents), dtype=np.uint32)[places]
+    """Hash some of these documents, and join all; the pairs are not needed."""
     offsets, _ = spans(contents)
     signed = measure.sign(contents, banding)
-    columns = (np.ascontiguousarray(keys[places]) for keys in signed.keys.T)
-    met = [
-        candidates(keys, documents, signed.sketches, banding, hubs=0, cuts=cuts) for keys in columns
-    ]
+    hashed = slice(None, None, -(-len(contents) // MOST_HASHED) or 1)
+    met, candidates = _met(
+        signed.keys[hashed], signed.sketches[hashed], _of(sides, hashed), banding
+    )
+    places, cuts = by_side(sides)
+    documents = np.arange(len(contents), dtype=np.uint32)[places]
     ends = (0, len(documents)) if cuts is None else cuts
     blocks = [Block.of(some, take_strings(contents, some)) for some in np.split(documents, ends)]
     loads = [[lambda block=block: block] for block in blocks]
     joined = list(join_sides(measure, loads, threshold, ONE_THREAD))
     return Rehearsal(
         documents=len(documents),
+        hashed=len(signed.keys[hashed]),
         text=int(offsets[-1] - offsets[0]),
         size=int(signed.sizes.sum()),
-        met=sum(meetings for _, meetings in met),
-        candidates=len(unique(np.concatenate([pairs for pairs, _ in met]), 0, 2**64 - 1)),
+        met=met,
+        candidates=candidates,
         joined=sum(part.meetings for part in joined),
         join_verified=sum(part.verified for part in joined),
         costs=measure.costs,
     )
+
+
+def _of(sides: Sides | None, some: slice) -> Sides | None:
+    return None if sides is None else sides[some]
+
+
+def _met(keys: Keys, sketches: Sketches, sides: Sides | None, banding: Banding) -> tuple[int, int]:
+    """How often two documents meet in a band, and how many pairs of them agree enough."""
+    places, cuts = by_side(sides)
+    documents = np.arange(len(keys), dtype=np.uint32)[places]
+    columns = (np.ascontiguousarray(column[places]) for column in keys.T)
+    met = [candidates(keys, documents, sketches, banding, hubs=0, cuts=cuts) for keys in columns]
+    pairs = unique(np.concatenate([pairs for pairs, _ in met]), 0, 2**64 - 1)
+    return sum(meetings for _, meetings in met), len(pairs)

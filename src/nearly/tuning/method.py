@@ -133,6 +133,7 @@ class Rehearsal:
     """What both methods had to do with some documents."""
 
     documents: int
+    hashed: int  # of these
     text: int  # bytes
     size: int  # shingles
     met: int  # how often two documents met by hashing
@@ -154,13 +155,12 @@ def settle(choice: Choice, documents: int, rehearsal: Rehearsal) -> Choice:
     """
     if rehearsal.documents < 2:
         return replace(choice, is_tentative=False)
-    share = documents / rehearsal.documents
-    pairs = documents * (documents - 1) / (rehearsal.documents * (rehearsal.documents - 1))
-    text, length = share * rehearsal.text, rehearsal.text / rehearsal.documents
+    text = documents / rehearsal.documents * rehearsal.text
+    candidates = _growth(documents, rehearsal.hashed) * rehearsal.candidates
     hashing = (
         text * (BYTE_READ + BYTE_SIGNED)
         + documents * DOCUMENT_HASHED
-        + pairs * rehearsal.candidates * length * BYTE_VERIFIED
+        + candidates * text / documents * BYTE_VERIFIED
     )
     if text * BYTE_READ + _joining(documents, rehearsal) <= FREE * hashing:
         return replace(choice, is_tentative=False)
@@ -169,8 +169,7 @@ def settle(choice: Choice, documents: int, rehearsal: Rehearsal) -> Choice:
 
 def _joining(documents: int, rehearsal: Rehearsal) -> float:
     """Nanoseconds that a join takes once documents are read."""
-    share = documents / rehearsal.documents
-    pairs = documents * (documents - 1) / (rehearsal.documents * (rehearsal.documents - 1))
+    share, pairs = documents / rehearsal.documents, _growth(documents, rehearsal.documents)
     length = rehearsal.text / rehearsal.documents
     return (
         share * rehearsal.size * SHINGLE_JOINED
@@ -178,6 +177,11 @@ def _joining(documents: int, rehearsal: Rehearsal) -> float:
         + pairs * rehearsal.joined * MEETING_JOINED
         + pairs * rehearsal.join_verified * length * BYTE_JOINED
     )
+
+
+def _growth(documents: int, tried: int) -> float:
+    """How many times as many pairs all documents have as those that were tried."""
+    return documents * (documents - 1) / (tried * (tried - 1))
 
 
 def usual_meetings(documents: int, hubs: int) -> int:
@@ -212,10 +216,10 @@ def reconsider(
 
 
 def _is_cheaper(documents: int, text: int, meetings: int, rehearsal: Rehearsal) -> bool:
-    pairs = documents * (documents - 1) / (rehearsal.documents * (rehearsal.documents - 1))
-    costs = rehearsal.costs
+    pairs, costs = _growth(documents, rehearsal.documents), rehearsal.costs
     verifying = max(1, text / max(1, documents) / costs.bytes_verified_in_a_look)
-    hashing = meetings + pairs * rehearsal.candidates * verifying
+    candidates = _growth(documents, rehearsal.hashed) * rehearsal.candidates
+    hashing = meetings + candidates * verifying
     joining = (
         pairs * (rehearsal.joined * costs.look_of_a_join + rehearsal.join_verified * verifying)
         + text / costs.bytes_joined_in_a_look
