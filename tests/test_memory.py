@@ -154,7 +154,13 @@ SHORT_VALUES = {
     "names": ("names.jsonl", '{"text": "a", "more": {', '"%s": "of"', "}}", FIND),
     "records": ("records.jsonl", '{"text": "a", "more": {', '"%s": {"of": 1}', "}}", FIND),
     "kinds": ("kinds.jsonl", '{"text": "a", "in": {', '"%s": [1, "a", {"b": 2.5}]', "}}", FIND),
-    "asked for": ("in.jsonl", '{"in": {', '"%s": "2020-02-03"', "}}", ["find", "--text", "in"]),
+    "asked for": (  # as JSON, since it is a string in another line
+        "in.jsonl",
+        '{"in": "a"}\n{"in": {',
+        '"%s": "2020-02-03"',
+        "}}",
+        ["find", "--text", "in"],
+    ),
     "twins": (
         "twins.jsonl",
         '{"text": "a", "in": {"a": 1, "a": 2, "b": [',
