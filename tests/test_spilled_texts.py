@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nearly.documents.budget import Budget
 from nearly.documents.spool import TextStore
+from nearly.limits import AMPLE
 
 TEXTS = st.text("aé日 ", max_size=12) | st.sampled_from(["x" * 5_000, ""])
 
@@ -18,11 +20,12 @@ TEXTS = st.text("aé日 ", max_size=12) | st.sampled_from(["x" * 5_000, ""])
 @given(
     batches=st.lists(st.lists(TEXTS, max_size=5), min_size=1, max_size=6),
     spills=st.lists(st.integers(0, 3), min_size=6, max_size=6),
+    memory=st.sampled_from([AMPLE, 0]),
     data=st.data(),
 )
-def test_texts_are_taken_from_wherever_they_are(batches, spills, data):
+def test_texts_are_taken_from_wherever_they_are(batches, spills, memory, data):
     with tempfile.TemporaryDirectory() as folder:
-        store = TextStore(Budget(), Path(folder))
+        store = TextStore(Budget(memory), Path(folder))
         known = []
         for batch, chunks in zip(batches, spills, strict=False):
             store.append(pa.array(["before", *batch], pa.large_string())[1:])
@@ -38,14 +41,16 @@ def test_texts_are_taken_from_wherever_they_are(batches, spills, data):
         assert store.lengths().tolist() == [len(text.encode()) for text in known]
 
 
-def test_what_does_not_fit_is_spilled_and_no_more(tmp_path):
-    budget = Budget(1000)
+@pytest.mark.parametrize(("memory", "left"), [(AMPLE, 400), (AMPLE - 1, 0)])
+def test_beside_an_ample_limit_only_the_excess_is_spilled(tmp_path, memory, left):
+    budget = Budget(memory)
+    budget.limit = 400
     store = TextStore(budget, tmp_path)
     for _ in range(10):
         store.append(pa.array(["x" * 100], pa.large_string()))
         budget.check()
         assert store.held <= budget.limit
-    assert store.held > budget.limit - 100
+    assert store.held == left
     assert store.take(np.arange(10)).to_pylist() == ["x" * 100] * 10
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from nearly.control_group import memory_limits
 
 __all__ = [
+    "AMPLE",
     "arrow_to_read",
     "available_memory",
     "database_threads",
@@ -24,7 +25,7 @@ __all__ = [
 #: What the interpreter and its libraries take of an address space before any work.
 START_UP = 800 * 2**20
 #: A limit on memory beside which it hardly counts what allocators keep for later.
-AMPLE = 2**31
+AMPLE: Final = 2**31
 #: Bytes of files, perhaps compressed, of which texts that take half as much again are no harm.
 SMALL: Final = 2**24
 #: Who gives Arrow its memory, unless a program says otherwise.

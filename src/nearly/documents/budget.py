@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from nearly.limits import available_memory
+from nearly.limits import AMPLE, available_memory
 
 __all__ = ["Budget", "Spillable"]
 
@@ -29,7 +29,10 @@ class Budget:
     """
 
     def __init__(self, memory: int | None = None):
-        self.limit = int((available_memory() if memory is None else memory) * SHARE)
+        memory = available_memory() if memory is None else memory
+        self.limit = int(memory * SHARE)
+        #: Whether stores may keep what just fits; beside a small limit, steps need the room.
+        self.is_ample = memory >= AMPLE
         self._stores: list[Spillable] = []
         self._spilling: Spillable | None = None
 

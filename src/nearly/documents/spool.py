@@ -138,6 +138,7 @@ class TextStore:
         self._type = pa.large_string()
         self._file: _File | None = None
         self._spilled = 0  # chunks
+        self._keeps_rest = budget.is_ample
         #: Of chunks in the file, once texts of several are taken: how many, and all their offsets.
         self._of_file = (0, np.empty(0, np.int64))
         self.held = 0
@@ -155,6 +156,8 @@ class TextStore:
         self._starts.append(len(self) + len(texts))
         self._type = texts.type
         self.held += used.nbytes
+        if self._file is not None and not self._keeps_rest:
+            self.spill()
 
     def lengths(self) -> npt.NDArray[np.int64]:
         """Bytes of each text."""
@@ -162,14 +165,16 @@ class TextStore:
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def spill(self) -> None:
-        """The first chunk that is in memory. See `Spillable`."""
+        """The first chunk that is in memory, or all, now and from now on. See `Spillable`."""
         if self._file is None:
             self._file = _File(self._folder)
-        offsets, data = self._chunks[self._spilled]
-        if not isinstance(data, _File):
-            self._chunks[self._spilled] = _Chunk(offsets + self._file.append(data), self._file)
-            self.held -= data.nbytes
-        self._spilled += 1
+        end = self._spilled + 1 if self._keeps_rest else len(self._chunks)
+        for i in range(self._spilled, end):
+            offsets, data = self._chunks[i]
+            if not isinstance(data, _File):
+                self._chunks[i] = _Chunk(offsets + self._file.append(data), self._file)
+                self.held -= data.nbytes
+            self._spilled += 1
 
     def chunks(self) -> Iterator[pa.LargeStringArray]:
         """The texts that are there now, in the pieces they came in."""
