@@ -416,6 +416,16 @@ def made(place: Path) -> Path:
     return place / "index"
 
 
+@pytest.mark.parametrize("column", ["pending.content", "segments.bytes"])
+def test_a_catalogue_without_a_column_is_damaged(made: Path, column: str) -> None:
+    table, name = column.split(".")
+    with sqlite3.connect(made / "catalogue.sqlite") as connection:
+        connection.execute(f"ALTER TABLE {table} RENAME COLUMN {name} TO other")
+    connection.close()
+    with pytest.raises(UnreadableError, match="damaged"):
+        nearly.Index.open(made)
+
+
 def test_another_version_is_refused(made: Path) -> None:
     with sqlite3.connect(made / "catalogue.sqlite") as connection:
         connection.execute("PRAGMA user_version = 99")

@@ -37,6 +37,10 @@ CREATE TABLE gone (key INTEGER NOT NULL, kind INTEGER NOT NULL, number INTEGER N
 CREATE TABLE pending (number INTEGER PRIMARY KEY, id NOT NULL, digest BLOB NOT NULL,
     size INTEGER NOT NULL, keys BLOB NOT NULL, sketch BLOB NOT NULL, content BLOB NOT NULL);
 """
+# Columns by name: a damaged file may have others.
+EACH_SEGMENT: Final = "SELECT key, name, contents, keyed, documents, bytes, sum FROM segments"
+EACH_GONE: Final = "SELECT key, kind, number FROM gone"
+EACH_PENDING: Final = "SELECT number, id, digest, size, keys, sketch, content FROM pending"
 APPLICATION: Final = 0x6E656172  # "near": what `file` and we know an index by
 DOCUMENT, CONTENT = 0, 1
 
@@ -161,7 +165,7 @@ class Catalogue:
     def _loaded_since(self, before: State, value: dict[str, Any]) -> State | None:
         """Where documents only became pending: the sums say whether this is all that happened."""
         newest = max(before.pending, default=-1)
-        rows = self._connection.execute("SELECT * FROM pending WHERE number > ?", (newest,))
+        rows = self._connection.execute(f"{EACH_PENDING} WHERE number > ?", (newest,))
         new = [Pending(*row) for row in rows]
         pending = (before.sums["pending"] + sum_of(new)) % 2**64
         if value["sums"] != {**before.sums, "pending": pending}:
@@ -172,9 +176,9 @@ class Catalogue:
     def _loaded(self, value: dict[str, Any]) -> State:
         sums = value.pop("sums")
         # `+` keeps SQLite from using an index, which may be damaged where the rows are not.
-        segments = self._connection.execute("SELECT * FROM segments ORDER BY +key").fetchall()
-        gone = [GoneRow(*row) for row in self._connection.execute("SELECT * FROM gone")]
-        pending = [Pending(*row) for row in self._connection.execute("SELECT * FROM pending")]
+        segments = self._connection.execute(f"{EACH_SEGMENT} ORDER BY +key").fetchall()
+        gone = [GoneRow(*row) for row in self._connection.execute(EACH_GONE)]
+        pending = [Pending(*row) for row in self._connection.execute(EACH_PENDING)]
         found = {"segments": segments, "gone": gone, "pending": pending}
         for name, read in found.items():
             if sum_of(read) != sums[name]:
