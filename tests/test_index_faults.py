@@ -420,7 +420,7 @@ def made(place: Path) -> Path:
 def test_a_catalogue_without_a_column_is_damaged(made: Path, column: str) -> None:
     table, name = column.split(".")
     with sqlite3.connect(made / "catalogue.sqlite") as connection:
-        connection.execute(f"ALTER TABLE {table} RENAME COLUMN {name} TO other")
+        connection.execute(f"ALTER TABLE {table} DROP COLUMN {name}")
     connection.close()
     with pytest.raises(UnreadableError, match="damaged"):
         nearly.Index.open(made)
