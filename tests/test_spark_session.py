@@ -149,7 +149,7 @@ def test_a_signal_while_java_is_begun_ends_it(
     monkeypatch.setattr(subprocess, "Popen", Interrupted)
     with pytest.raises(KeyboardInterrupt):
         java.start_java(SparkConf(loadDefaults=False), make_scratch(tmp_path))
-    assert [process.poll() for process in begun] == [-signal.SIGTERM]
+    assert [process.wait(10) for process in begun] == [-signal.SIGTERM]
     assert list(tmp_path.iterdir()) == []
 
 
