@@ -50,9 +50,7 @@ def rehearse(
     offsets, _ = spans(contents)
     signed = measure.sign(contents, banding)
     hashed = slice(None, None, -(-len(contents) // MOST_HASHED) or 1)
-    met, candidates = _met(
-        signed.keys[hashed], signed.sketches[hashed], _of(sides, hashed), banding
-    )
+    met, agreed = _met(signed.keys[hashed], signed.sketches[hashed], _of(sides, hashed), banding)
     places, cuts = by_side(sides)
     documents = np.arange(len(contents), dtype=np.uint32)[places]
     ends = (0, len(documents)) if cuts is None else cuts
@@ -65,7 +63,7 @@ def rehearse(
         text=int(offsets[-1] - offsets[0]),
         size=int(signed.sizes.sum()),
         met=met,
-        candidates=candidates,
+        candidates=agreed,
         joined=sum(part.meetings for part in joined),
         join_verified=sum(part.verified for part in joined),
         costs=measure.costs,

@@ -104,7 +104,7 @@ def cleaned(
 
 
 def _where_few_meet(corpus: SparkCorpus, near: SparkPairs) -> tuple[SparkCorpus, SparkPairs]:
-    """Together, as a small corpus is, unless there are so many pairs that several tasks are worth
+    """Together, as a small corpus is, unless there are enough pairs that several tasks are worth
     their while."""
     corpus = corpus.taken_apart() if len(near) > MOST_PAIRS else corpus
     return corpus, near.beside(corpus)
